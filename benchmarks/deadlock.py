@@ -24,14 +24,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.signature import Signature
-from skelgen.skeleton.paper2005.division import divide
+from skelgen.skeleton.keep.expansion import expand
+from skelgen.skeleton.paper2005.division import DividedCalls, loop_shares
 from skelgen.skeleton.paper2005.plan import whole_factor
-from skelgen.skeleton.paper2005.quantities import assembler
+from skelgen.skeleton.paper2005.quantities import DividedQuantities
+from skelgen.skeleton.passes.draft import draft_of
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.proof.plain_simulation import simulate_plain
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.skeleton.proof.simulation import simulate
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from tests.random_programs import random_program
 from tests.summaries import build
 
@@ -60,10 +61,13 @@ def flaws(script: Script, *, twice: bool = False) -> set[str]:
 
 def divided(signature: Signature, factor: float) -> Script:
     """Divide each rank on its own, and mend nothing."""
-    division = divide(signature, whole_factor(signature, max(factor, 2)))
-    symbols = GrowingSymbols(signature.functions, signature.symbols)
-    programs, _ = assembler(division, symbols)(division.strings)
-    return script_of(programs, symbols.functions, symbols.table, signature.families)
+    whole = float(whole_factor(signature, max(factor, 2)))
+    draft = draft_of(signature, whole, expand(signature, 1 / whole, loop_shares))
+    draft = DividedQuantities().rewrite(DividedCalls().rewrite(draft))
+    symbols = draft.symbols
+    return script_of(
+        draft.programs, symbols.functions, symbols.table, signature.families
+    )
 
 
 def one(seed: int) -> Counter[tuple[str, str]]:

@@ -35,6 +35,8 @@ SCALE = 100.0
 _USUAL_GAP = 250_000
 #: Calls of an iteration of a rank in the middle.
 LONGEST = 11
+#: Calls of a rank of which one iteration in `SCALE` can be kept.
+LEAST_EVENTS = round(LONGEST * SCALE)
 
 
 def stencil(writer: RankWriter, neighbours: list[tuple[int, int]]) -> None:
@@ -227,6 +229,8 @@ def main() -> None:
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--build", type=Path, nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.events < LEAST_EVENTS:
+        parser.error(f"--events is {given.events:g}: give {LEAST_EVENTS} or more")
     if given.measure:
         measure(given.measure)
     elif given.build:

@@ -114,7 +114,7 @@ def build(
         Replace a skeleton.
     """
     options = _build.BuildOptions(
-        scale=scaling_factor,
+        scaling_factor=scaling_factor,
         target_s=target_s,
         similarity_threshold=None,
         compute_mix=None,

@@ -158,3 +158,14 @@ def number_of(count: int, what: str) -> str:
     ('1 run', '2 runs', '0 runs')
     """
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def format_moment(date: str) -> str:
+    """Write an ISO date of UTC for people, to the second.
+
+    Examples
+    --------
+    >>> format_moment("2026-11-24T13:02:11.042+00:00")
+    '2026-11-24 13:02:11 UTC'
+    """
+    return f"{date[:19].replace('T', ' ')} UTC" if date else "unknown date"

@@ -172,6 +172,13 @@ class Tab:
         """Choose ``light`` or ``dark``."""
         self.page.emulate_media(color_scheme=scheme)
 
+    def forget(self, size: tuple[int, int]) -> None:
+        """Make it as new for another test: its window, its eyes, what it noted."""
+        self.faults.clear()
+        self.requests.clear()
+        self.resize(size)
+        self.page.emulate_media(media="screen", color_scheme="light")
+
     def shifts(self) -> float:
         """Return how much of the page jumped since it was opened; 0 is nothing."""
         return float(self.page.evaluate(_SHIFTS))
@@ -199,12 +206,14 @@ def barriers_of(page: Any, *rules: str) -> list[str]:
     *rules : str
         Of axe-core; all of them unless given.
     """
-    from axe_playwright_python.sync_playwright import Axe
+    from axe_playwright_python.base import AXE_SCRIPT
 
     options: dict[str, Any] = {"resultTypes": ["violations"]}
     if rules:
         options["runOnly"] = [*rules]
-    found = Axe().run(page, options=options).response["violations"]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    found = page.evaluate("options => axe.run(options)", options)["violations"]
     return [
         f"{one['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
         for one in found
@@ -221,6 +230,30 @@ class Chromium:
         self.browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=[*_OPTIONS, *root], timeout=LONG_S * 1000
         )
+        self._kept: dict[tuple[str, bool], Tab] = {}
+
+    @contextmanager
+    def kept_tab(
+        self, site: Site, *, size: tuple[int, int] = LAPTOP, script: bool = True
+    ) -> Iterator[Tab]:
+        """Lend the tab that tests of a site share; at the end it has met no fault.
+
+        It is for tests that keep its cookie: a new tab takes a new process.
+        """
+        key = site.base, script
+        if key not in self._kept:
+            context = self.browser.new_context(java_script_enabled=script)
+            context.add_cookies(site.cookies)
+            self._kept[key] = Tab(context, site.base, site)
+        one = self._kept.pop(key)
+        one.forget(size)
+        try:
+            yield one
+            assert not one.faults, one.faults
+        except BaseException:
+            one.context.close()
+            raise
+        self._kept[key] = one
 
     @contextmanager
     def tab(

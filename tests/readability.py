@@ -11,13 +11,15 @@ import ast
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import click
 import grimp
+
+from tests import mirrors
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skelgen"
@@ -28,6 +30,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z0-9`*\[(])")
 _NO_PROSE = re.compile(r"\s{4,}\S|\s*[|#>]|\s*<")
 _ITEM = re.compile(r"\s*([-*+]|\d+\.)\s")
 _LINK_TARGET = re.compile(r"\]\([^)]*\)")
+#: Two words in a row: what people read, and no code.
+_PHRASE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
+#: Words that readers would have to learn; docs/vocabulary.md has those of the field.
+PRIVATE_WORDS = re.compile(
+    r"\b(stands? for|told|lies|held|beside|in the mean|miss(es)? by|so many|unheard)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,12 @@ class Sentence:
     @property
     def words(self) -> int:
         """Count the words; a code span is one."""
-        return len(re.sub(r"`[^`]*`", "code", self.text).split())
+        return len(self.prose.split())
+
+    @property
+    def prose(self) -> str:
+        """Return the text without what stands in code spans."""
+        return re.sub(r"`[^`]*`", "code", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,35 @@ def _of_command(command: click.Command, name: str) -> Iterator[Sentence]:
         yield from sentences(text, f"{name} {'/'.join(parameter.opts)}")
     for inner, each in getattr(command, "commands", {}).items():
         yield from _of_command(each, f"{name} {inner}")
+
+
+def texts_for_people() -> Iterator[tuple[str, str]]:
+    """Return what people read: strings of several words, and sentences of documents.
+
+    Docstrings are for developers, but for those of commands, which are help texts.
+    """
+    for path, tree in modules().items():
+        described = {id(one) for one in _docstrings(tree)}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Constant(value=str(text)) if _PHRASE.search(text):
+                    if id(node) not in described:
+                        yield f"skelgen/{path}:{node.lineno}", text
+    for document in documents():
+        yield from ((one.place, one.prose) for one in sentences_of(document))
+    yield from ((one.place, one.prose) for one in help_sentences())
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Module(body=[ast.Expr(value=ast.Constant() as text), *_])
+                | ast.ClassDef(body=[ast.Expr(value=ast.Constant() as text), *_])
+                | ast.FunctionDef(body=[ast.Expr(value=ast.Constant() as text), *_])
+                | ast.AsyncFunctionDef(body=[ast.Expr(ast.Constant() as text), *_])
+            ):
+                yield text
 
 
 @cache
@@ -191,29 +233,15 @@ def _room(module: str, top: str) -> str:
     return module.removeprefix(top).strip(".").partition(".")[0]
 
 
-def without_test(listed: Sequence[str] = ()) -> list[str]:
-    """Return modules that no test file mirrors and that are not listed.
-
-    ``skelgen/stage/room/module.py`` is mirrored by ``test_stage_room_module.py``, and
-    by any test file whose name begins so.
-    """
-    tests = [one.stem for one in (ROOT / "tests").rglob("test_*.py")]
-    found = []
-    for path in modules():
-        name = path.removesuffix(".py").replace("/", "_").strip("_")
-        mirror = f"test_{name}"
-        if path.endswith(("__init__.py", "__main__.py")) or path in listed:
-            continue
-        if not any(one == mirror or one.startswith(f"{mirror}_") for one in tests):
-            found.append(path)
-    return found
-
-
 def _print_names() -> None:
     print("names in several places")
     for kind in ("classes", "modules", "functions", "constants"):
         print(f"  {kind:10} {len(shared(kind)):4}")
-    print(f"\nmodules {len(modules())}, without a test file {len(without_test())}")
+    without = mirrors.without_own_test()
+    print(
+        f"\nmodules {len(modules())}, without a test file of their name {len(without)}"
+    )
+    print(f"  and not in tests/mirrors.toml: {len(mirrors.not_listed())}")
     print("\nrooms in each folder of skeleton")
     for folder, count in rooms("skeleton").items():
         print(f"  {folder:30} {count:3}")

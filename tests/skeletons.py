@@ -14,6 +14,7 @@ from skelgen.skeleton.keep.closure import KeptCalls, close
 from skelgen.skeleton.keep.expansion import Expansion, expand
 from skelgen.skeleton.keep.selection import select
 from skelgen.skeleton.keep.units import Units, units_of
+from skelgen.skeleton.passes.draft import Draft, Pass, draft_of
 from skelgen.skeleton.plan import Plan
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.symbols.pairs import ON_REQUESTS
@@ -50,6 +51,15 @@ def parts(source: Signature | Events | str, scaling_factor: float) -> Parts:
     chosen = select(known, expansion, calls, units, 1 / scaling_factor)
     kept = close(calls, matching, units, chosen)
     return Parts(known, calls, matching, expansion, units, chosen, kept)
+
+
+def draft(source: Events | str, scaling_factor: float, *passes: Pass) -> Draft:
+    """Return a draft after some passes, whether or not they apply."""
+    known = signature(source)
+    begun = draft_of(known, scaling_factor, expand(known, 1 / scaling_factor))
+    for one in passes:
+        begun = one.rewrite(begun)
+    return begun
 
 
 def script(plan: Plan) -> Script:

@@ -17,8 +17,10 @@ from skelgen.store import (
     Series,
     StoredModel,
     StoredPrediction,
+    StoredRecording,
     Template,
 )
+from skelgen.store.tables import rows_of
 from skelgen.trust import Interval
 
 #: Text as Linux gives it: bytes that are not UTF-8 are halves of surrogate pairs.
@@ -121,6 +123,7 @@ ROWS: st.SearchStrategy[Row] = st.one_of(
         truth_s=TIMES,
         identity=st.uuids().map(str),
     ),
+    st.builds(StoredRecording, run=TEXTS, document=TEXTS),
 )
 
 
@@ -138,6 +141,7 @@ def rows_in(store: Any) -> list[Row]:
         *store.series(),
         *store.predictions(),
         *store.templates(),
+        *(one.row for one in rows_of(store.current(), StoredRecording)),
         *store.couplings(),
         *store.models(),
     ]

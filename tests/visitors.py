@@ -11,8 +11,18 @@ from skelgen.server.app import application
 from skelgen.server.keyring import Keyring
 from skelgen.server.settings import Settings
 from skelgen.server.tokens import Right, new_token
-from skelgen.store import Fact, Message, Run, RunPart, StoredPrediction, open_store
+from skelgen.store import (
+    Fact,
+    Message,
+    Run,
+    RunPart,
+    StoredPrediction,
+    StoredRecording,
+    open_store,
+)
 from skelgen.trust import Interval
+from skelgen.web.recording_written import document_of
+from tests.recordings import made
 
 NAME = "127.0.0.1:8642"
 BASE = f"http://{NAME}"
@@ -88,4 +98,5 @@ def fill(place: Path | str) -> None:
     fact = Fact("n1", "float_multiply_add", 2e9, "1/s", 1.9e9, 2.1e9, system="cluster")
     message = Message(("n1", "n2"), "SR", 2, 2e-6, 1e10)
     with open_store(str(place)) as store:
-        assert not store.add([*rows, predicted, fact, message]).refused
+        recorded = StoredRecording("run-1000-2", document_of(made()))
+        assert not store.add([*rows, predicted, fact, message, recorded]).refused

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.goals import LONG_S, answer, goals
@@ -27,6 +26,7 @@ from benchmarks.accuracy.results import (
     Results,
     options_of,
 )
+from skelgen.rendering.templates import TextKind, filled
 from skelgen.trust.learning import ENOUGH, FEWEST, half_width_without, held_apart, learn
 
 #: Errors beyond this are listed one by one, with their cause [1].
@@ -368,15 +368,8 @@ def write(results: Results, folder: Path, launchers: Mapping[str, str]) -> list[
         Of each application, as in applications.yaml.
     """
     tables, figures = sections(results, _causes(HERE / "causes.yaml"), launchers)
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page = environment.get_template("accuracy.md.j2").render(
-        tables=tables, figures=list(figures)
-    )
+    values = {"tables": tables, "figures": list(figures)}
+    page = filled(TextKind.MARKDOWN, HERE.resolve(), "accuracy.md.j2", values)
     written = {folder / "accuracy.md": page}
     for name, drawing in figures.items():
         written[folder / f"figures/accuracy-{name}.svg"] = drawing

@@ -1,6 +1,6 @@
 /*
- * Folds a string of symbols into nested loops. The rules are explained in the Python twin,
- * skelgen/loops/plain.py; names are the same.
+ * Folds a string of symbols into nested loops. The rules are explained in
+ * skelgen/loops/kernel.py; names are those of the Python twin, tests/twins/loops_kernel.py.
  *
  * Prefix hashes compare any two stretches of the stack in constant time, and what they find is
  * verified item by item before it becomes a loop. Each symbol is pushed once, each reduction takes

@@ -1,5 +1,5 @@
 /*
- * Fits sums near their own values. The Python twin stands in models/families/plain.py.
+ * Fits sums near their own values. The Python twin stands in tests/twins/models_searching.py.
  *
  * Columns that nearly are one another are told apart by singular values: of the triangle of
  * the columns, which is small, by rotations of pairs (Jacobi). Most sets need none of that.

@@ -1,6 +1,7 @@
 /*
  * Act a recorded run out again, with its threads: which calls return in which order when sends
- * wait for their receives. skelgen/matching/replay_plain.py says how, in the same functions.
+ * wait for their receives. skelgen/matching/replay.py says how. The Python twin,
+ * tests/twins/matching_replay.py, has the same functions.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * Finds the sets of few columns that come nearest to a target: all single ones, and the
- * best of each size with one more. The Python twin stands in models/families/plain.py.
+ * best of each size with one more. The Python twin stands in tests/twins/models_searching.py.
  *
  * A set is judged by the triangle of its products (Cholesky): one more column adds a row
  * to that of the set it extends.

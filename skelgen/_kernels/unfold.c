@@ -1,6 +1,6 @@
 /*
  * Expands a loop nest into the leaf of each position and the executions of its loops. The Python
- * twin stands in skelgen/loops/plain_unfold.py.
+ * twin stands in tests/twins/loops_unfold.py.
  */
 #include <stdbool.h>
 #include <stdint.h>

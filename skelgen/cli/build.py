@@ -46,9 +46,13 @@ def build(
             show_default=False,
         ),
     ],
-    scale: Annotated[
+    scaling_factor: Annotated[
         float | None,
-        typer.Option(help="K: the skeleton takes 1/K of the application's time."),
+        typer.Option(
+            "--scale",
+            "--scaling-factor",
+            help="Scaling factor K: the skeleton takes 1/K of the application's time.",
+        ),
     ] = None,
     target_time: Annotated[
         str, typer.Option(help="Time of the skeleton instead of K, such as 5s.")
@@ -87,9 +91,9 @@ def build(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Build a skeleton: a short C/MPI program that stands for the application."""
+    """Build a skeleton: a short C/MPI program that behaves like the application."""
     options = BuildOptions(
-        scale=scale,
+        scaling_factor=scaling_factor,
         target_s=duration_s(target_time, "--target-time") if target_time else None,
         similarity_threshold=_threshold(similarity_threshold),
         compute_mix=_mix(compute_mix),
@@ -122,7 +126,7 @@ def _print(built: Built) -> None:
     output = shlex.quote(str(built.output))
     print_facts(
         [
-            ("scale", f"{built.scale:.4g}"),
+            ("K", f"{built.scaling_factor:.4g}"),
             ("signature", f"{built.signature_items} items"),
             ("skeleton", f"{built.skeleton_events} events"),
             *([("computation", built.fitted_mix)] if built.fitted_mix else []),
@@ -199,17 +203,17 @@ def mix(
         typer.Option(
             min=1,
             help="Rounds; in each, the application and possible parts of its "
-            "computation run quiet and beside each competitor.",
+            "computation run quiet and next to each competitor.",
         ),
     ] = 1,
     allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Fit what computation consists of: run the application beside known competitors.
+    """Fit what computation consists of: run the application next to known competitors.
 
-    One keeps the cores of the ranks busy, one streams memory. The result lies in the
-    run's folder, where build takes it from.
+    One keeps the cores of the ranks busy, one streams memory. The result is kept in
+    the run's folder, where build finds it.
     """
     from skelgen.reference.competitors import COMPETITORS
     from skelgen.reference.mix_fit import off
@@ -230,7 +234,7 @@ def mix(
     rows = [("mix", f"{fitted.mix} (arithmetic, streaming, chasing [%], set [MiB])")]
     for name, wanted, got in zip(COMPETITORS, fitted.wanted, fitted.got, strict=True):
         rows.append(
-            (f"beside {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
+            (f"next to {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
         )
     alone = off(fitted.wanted, (1.0, 1.0))
     rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))

@@ -35,7 +35,7 @@ def export(
             "--output",
             help="File for perfetto (compressed when it ends in .gz), folder for "
             "the others.",
-            show_default="beside RUN, named like it",
+            show_default="next to RUN, named like it",
         ),
     ] = None,
     max_events: Annotated[

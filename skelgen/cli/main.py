@@ -68,13 +68,14 @@ class _Commands(CommandsOnDemand):
         LaterCommand(
             "build",
             "build",
-            "Build a skeleton: a short C/MPI program that stands for the application.",
+            "Build a skeleton: a short C/MPI program that behaves like the "
+            "application.",
             "skelgen build run/ --scale 100 -o skel/",
         ),
         LaterCommand(
             "mix",
             "build",
-            "Fit what computation consists of: run the application beside known "
+            "Fit what computation consists of: run the application next to known "
             "competitors.",
             "skelgen mix run/ -- mpirun -n 2 ./app small",
         ),

@@ -18,7 +18,6 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.coupling_facts import error_of
 from skelgen.pipeline.model import asked_values
 from skelgen.pipeline.model_couple import LoopQuestion, model_couple
 from skelgen.trust import verdict_of
@@ -129,7 +128,7 @@ def _tell(found: LoopPrediction) -> None:
 
 def _shown_error(found: LoopPrediction, which: str) -> str:
     time_s = found.time_s.p50 if which == "coupled" else found.sum_s
-    error = error_of(found, time_s)
+    error = found.error_of(time_s)
     return "" if error is None else f"  error {error:+.1%}"
 
 

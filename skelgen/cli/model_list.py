@@ -143,7 +143,7 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
             (one.input.name, f"{one.low:g} to {one.high:g}  ({one.input.meaning})")
             for one in model.inputs
         ),
-        ("error", f"{error:.1%} of a run, half are nearer"),
+        ("error", f"{error:.1%} of a run, half of the runs are closer"),
         *(
             (f"coefficient {name}", f"{value:.6g}")
             for name, value in model.coefficients

@@ -94,6 +94,8 @@ def push(
         rows = [("added", str(len(found.added.added)))]
         if found.added.already:
             rows.append(("there already", str(len(found.added.already))))
+        if found.added.pages:
+            rows.append(("their pages", str(found.added.pages)))
         if found.added.refused:
             rows.append(("refused", str(len(found.added.refused))))
         print_facts([*rows, ("address", found.address)])

@@ -182,6 +182,8 @@ def _tell_added(found: Added, *, json: bool) -> None:
         rows = [("added", str(len(found.added)))]
         if found.already:
             rows.append(("there already", str(len(found.already))))
+        if found.pages:
+            rows.append(("their pages", str(found.pages)))
         if found.refused:
             rows.append(("refused", str(len(found.refused))))
         if len(found.added) == 1:
@@ -261,7 +263,7 @@ def show(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Show all that is known of a run."""
+    """Show a run, or another row, with all its values."""
     whole, row = store_show(place, identity)
     if json:
         from skelgen.store import Run
@@ -296,7 +298,7 @@ def export(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Write what the store holds into a folder; store add reads it again."""
+    """Write all rows of the store into a folder; store add reads them again."""
     done = store_export(
         place, output, format_, application=app, where=where or (), force=force
     )

@@ -45,6 +45,9 @@ def expect(
     hosts: Annotated[
         str, typer.Option("--hosts", help="Where it will run: n1,n2 or n[1-4].")
     ] = "",
+    system: Annotated[
+        str, typer.Option("--system", metavar="NAME", help="Only runs on this system.")
+    ] = "",
     strict: Strict = False,
     place: StorePlace = None,
     json: Json = False,
@@ -58,7 +61,8 @@ def expect(
     from skelgen.pipeline.store_typed_runs import inputs_of
 
     names = [host.name for host in parse_hosts(hosts)] if hosts else []
-    found = expected(place, app, inputs_of(inputs or ()), ranks or 0, names)
+    values = inputs_of(inputs or ())
+    found = expected(place, app, values, ranks or 0, names, system)
     if json:
         print_result(StoreExpectResult.of(found))
     else:

@@ -220,7 +220,7 @@ def predict(
     ] = None,
     no_page: Annotated[
         bool,
-        typer.Option("--no-page", help="Do not write the HTML page beside STUDY."),
+        typer.Option("--no-page", help="Do not write the HTML page next to STUDY."),
     ] = False,
     store: StorePlace = None,
     app: KeptApplication = "",

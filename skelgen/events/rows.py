@@ -81,12 +81,3 @@ class RowTable:
         self._rows = np.zeros(2 * len(old), old.dtype)
         self._attach()
         self._number(old, np.empty(len(old), np.uint32))
-
-
-def number_plainly(
-    known: dict[bytes, int], rows: NDArray[np.void]
-) -> NDArray[np.uint32]:
-    """Do what `RowTable.number` does, in Python: the tests compare the two."""
-    return np.array(
-        [known.setdefault(row.tobytes(), len(known)) for row in rows], np.uint32
-    )

@@ -81,8 +81,7 @@ def _listed(text: str) -> list[Host]:
     """Return hosts in the order of the text: the first gets rank 0."""
     if (count := _count(text)) > _MOST:
         raise UsageError(
-            f"{text[:60]!r} stands for {count} hosts, expected at most {_MOST}; name "
-            "fewer"
+            f"{text[:60]!r} names {count} hosts, expected at most {_MOST}; name fewer"
         )
     # Operations on sets (!, & and ^) hold for all that stands before them.
     words = [text] if set(text) & set("!&^") else re.split(_COMMA, text)

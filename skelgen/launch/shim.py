@@ -81,8 +81,8 @@ def _for_abi(mpi: Mpi, library: MpiLibrary) -> Mpi:
     compiler = next((found for name in names if (found := program(name))), None)
     if compiler is None:
         raise MachineError(
-            f"the program is linked to {library.name}, but no mpicc_abi, which the "
-            f"recorder for it is compiled with, is beside {mpi.launcher} or on PATH; "
+            f"the program is linked to {library.name}, but there is no mpicc_abi "
+            f"next to {mpi.launcher} or on PATH, which compiles the recorder for it; "
             "install one, for instance with: pip install mpich"
         )
     return replace(mpi, compiler=compiler)
@@ -101,8 +101,8 @@ def shim(mpi: Mpi) -> Path:
     compiler = mpi.compiler
     if compiler is None:
         raise MachineError(
-            f"no mpicc of {mpi.title} beside {mpi.launcher}, which the recorder is "
-            "compiled with; install the MPI's development package or: pip install mpich"
+            f"no mpicc of {mpi.title} next to {mpi.launcher}, which compiles the "
+            "recorder; install the MPI's development package or: pip install mpich"
         )
     if program("make") is None:
         raise MachineError("no make on PATH, which builds the recorder; install make")

@@ -1,4 +1,22 @@
-"""Call the C kernel that folds."""
+"""Call the C kernel that folds.
+
+A stack holds what has been read so far as items: runs of one symbol, and loops. An
+item's id does not depend on how often it repeats, so loops whose inner trip counts
+vary are equal. Items that repeat never stay apart:
+
+- an item meets its like below: their trips add up;
+- an item meets a loop whose body ends with its like: the body's last part goes on;
+- the topmost items are a known body: they become a loop of one trip;
+- the topmost items repeat those below them: a new body, a loop of two trips;
+- the topmost items equal the end of the body of the loop before them: a new body, a
+  loop of one trip, for that end seems to be an inner loop that goes on.
+
+What a reduction leaves is reduced again. Iterations ahead that equal the last one of a
+new loop symbol by symbol are counted at once: most strings are read this way.
+
+Beside the items stand the trip counts of every run and loop inside them, the loop's
+own behind those of its body, as run-length coded rows in the order of executions.
+"""
 
 from __future__ import annotations
 

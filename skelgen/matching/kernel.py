@@ -14,7 +14,7 @@ from skelgen.matching.roles import ShapeTable
 
 
 def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> JoinedEvents:
-    """Join the calls of all ranks; see `skelgen.matching.plain.join`.
+    """Join the calls of all ranks; `match` has the rules.
 
     Without `completions` what completes what stays empty.
     """

@@ -1,4 +1,18 @@
-"""Call the C kernel that acts a recorded run out again, with its threads."""
+"""Call the C kernel that acts a recorded run out again, with its threads.
+
+The recorded run is acted out again in the order of its times, with sends that wait for
+their receives. A call takes its place among those of its rank when it could return:
+all that it waits for has begun, and calls of ranks with several threads that it meets
+can return with it. The rank can then execute its calls one by one in these places
+without waiting for ever: to each call belongs one moment, the same for all that meet.
+
+A call begins when those of other threads have their places that had returned before it
+was entered. Where the run relied on a message that was buffered, or on a collective
+that returned before all had come, nothing can go on at some time. Then what happened
+first in the recording happens: a call whose messages were buffered returns, or a call
+begins although another one has not returned yet. Only where none can, a call returns
+before another that it meets could: the order may then be one that waits for ever.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +26,7 @@ _COLUMNS = ("first", "lane", "lane_first", "enter_ns", "leave_ns")
 
 
 def replay(given: Depend) -> Integers:
-    """Return the calls of all ranks in the order in which they could return.
-
-    `skelgen.matching.replay_plain` says how it is found.
-    """
+    """Return the calls of all ranks in the order in which they could return."""
     arrays = {name: getattr(given, name) for name in _COLUMNS}
     for name in _RAGGED:
         arrays[name] = getattr(given, name).values

@@ -1,4 +1,20 @@
-"""From joined calls to whole matched events."""
+"""From joined calls to whole matched events.
+
+Which receive takes which message: MPI matches the messages of one channel
+(communicator, source, destination, tag) in the order in which they were sent, and a
+message goes to the first posted of the receives that fit. A wildcard receive is
+filed under the channel whose message it took, as the trace recorded it. Among the
+receives that took messages of one channel the order of posting is then the order of
+the messages: had an earlier receive taken a later message, it would have been
+waiting, and fitting, when the earlier message was given to another receive.
+Two cases are outside of that rule: threads of one rank that receive from one channel
+at the same time, several messages probed with Mprobe and then received in
+another order, and partitioned messages between ordinary ones of the same channel.
+
+Calls that create persistent collectives are collectives themselves: MPI matches them
+in their order. What one of them created is started as often on all its ranks, and
+the k-th starts meet.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +34,7 @@ def match(calls: Calls, *, completions: bool = True) -> Matching:
     """Find the whole matched events of a run.
 
     Messages match by (communicator, source, destination, tag) in posting order;
-    `skelgen.matching.plain` says why that holds for wildcards too. Messages to
+    the module says why that holds for wildcards too. Messages to
     ``MPI_PROC_NULL``, probes and receives that were cancelled match nothing.
     Collectives match by communicator and sequence number, blocking and nonblocking
     ones in one sequence; functions that make or free communicators have sequences

@@ -126,6 +126,10 @@ class LoopPrediction:
     doubts: tuple[Doubt, ...]
     notes: tuple[str, ...]
 
+    def error_of(self, time_s: float) -> float | None:
+        """Return how far a time is from the measured one; None: it was not measured."""
+        return time_s / self.measured.time_s - 1.0 if self.measured else None
+
 
 def predict_loop(
     times: KernelTimes,

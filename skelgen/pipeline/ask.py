@@ -41,6 +41,8 @@ class Wondered:
         ``n=2000,ranks=8``.
     hosts : str
         ``n1,n2``, without ranges.
+    system : str
+        Whose runs and models count; empty: any.
     load : str
         ``cpu=0.5,bandwidth=0.8`` or ``forecast``: of a model only.
     """
@@ -49,6 +51,7 @@ class Wondered:
     model: str = ""
     at: str = ""
     hosts: str = ""
+    system: str = ""
     load: str = ""
 
 
@@ -98,7 +101,7 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
     if asked.model:
         chosen = kept_model(place, asked.model, asked.application or None)
         return _by_model(place, asked, chosen)
-    own = _own_model(place, asked.application)
+    own = _own_model(place, asked.application, asked.system)
     if asked.load:
         if own is None:
             raise InputError(
@@ -112,11 +115,22 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
     return found
 
 
-def _own_model(place: str | None, application: str) -> KeptModel | None:
-    """Return the model that has the name of the application, else any of its models."""
+def _own_model(place: str | None, application: str, system: str) -> KeptModel | None:
+    """Return the model that has the name of the application, else any of its models.
+
+    Where a system is named, only those fitted to runs on it.
+    """
     found = kept_models(place, application, [])
+    found = [one for one in found if _is_of(place, one, system)]
     named = [one for one in found if one.name == application]
     return next(iter((named or found)[-1:]), None)
+
+
+def _is_of(place: str | None, one: KeptModel, system: str) -> bool:
+    """Say whether all runs of a model were on a system; none named: any will do."""
+    if not system or one.origin.runs_on:
+        return system in ("", one.origin.runs_on)
+    return places_of(place, one.origin).systems == (system,)
 
 
 def plain_hosts(text: str) -> list[str]:
@@ -136,24 +150,30 @@ def _by_runs(place: str | None, asked: Wondered) -> HowLong:
         raise UsageError(f"read {own[0][:60]!r}, expected a number of ranks")
     hosts = plain_hosts(asked.hosts)
     inputs = inputs_of([",".join(others)] if others else [])
-    found = expected(place, asked.application, inputs, int(ranks), hosts)
+    found = expected(place, asked.application, inputs, int(ranks), hosts, asked.system)
     words = ["skelgen", "store", "expect", "--app", asked.application]
     words += ["--input", ",".join(others)] if others else []
     words += ["--ranks", str(int(ranks))] if own else []
     words += ["--hosts", ",".join(hosts)] if hosts else []
+    words += ["--system", asked.system] if asked.system else []
     return HowLong(
         asked,
         found.time_s,
         "s",
         found.doubts,
-        _runs_text(found),
+        _runs_text(found, asked.system),
         _command(place, words),
         found,
         found.nearest,
     )
 
 
-def _runs_text(found: Expected) -> str:
+def _runs_text(found: Expected, system: str) -> str:
+    if found.time_s is None and system:
+        return (
+            f"no run of this configuration was on {system[:60]}, and no model is of "
+            "runs on it: skelgen model fit --where system=NAME --name NAME"
+        )
     if found.time_s is None:
         return "no run of this configuration, and no model of the application"
     return f"from {number_of(len(found.runs), 'run')} of this configuration"
@@ -175,7 +195,7 @@ def _by_model(place: str | None, asked: Wondered, chosen: KeptModel) -> HowLong:
     )
     said = predict_under_load(chosen.model, asked_values(asked.at, "at"), request)
     places = places_of(place, chosen.origin)
-    said = doubted_elsewhere(said, places, hosts)
+    said = doubted_elsewhere(said, places, hosts, asked.system)
     words = ["skelgen", "model", "predict", "--model", chosen.identity]
     words += ["--at", asked.at]
     words += ["--load", asked.load] if asked.load else []

@@ -25,7 +25,8 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.launch.record import RunFacts
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.reference.compute import Mix
+    from skelgen.prediction.description import SkeletonDescription
+    from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.reference.mix_fit import Fit
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
@@ -40,7 +41,7 @@ class BuildOptions:
 
     Attributes
     ----------
-    scale : float or None
+    scaling_factor : float or None
         K [1].
     target_s : float or None
         Time of the skeleton, in place of K [s].
@@ -52,10 +53,10 @@ class BuildOptions:
     strict : bool
         Fail where the skeleton would not be trusted.
     method : str
-        Rules that scale the signature down.
+        Rules that shorten the signature.
     """
 
-    scale: float | None
+    scaling_factor: float | None
     target_s: float | None
     similarity_threshold: float | str | None
     compute_mix: Mix | None
@@ -92,7 +93,7 @@ class Built:
     Attributes
     ----------
     output : Path
-    scale : float
+    scaling_factor : float
         K [1].
     method : str
         Rules that the skeleton was planned by.
@@ -112,7 +113,7 @@ class Built:
     """
 
     output: Path
-    scale: float
+    scaling_factor: float
     method: str
     signature_items: int
     skeleton_events: int
@@ -158,7 +159,7 @@ def build(
     signature, run = read_signature(
         source,
         similarity_threshold=_threshold(options, source),
-        scale=options.scale,
+        scaling_factor=options.scaling_factor,
         target_s=options.target_s,
         progress=progress,
         team=team,
@@ -192,21 +193,23 @@ def _written(
 ) -> Built:
     """Plan a skeleton and write its folder."""
     from skelgen.phases import store
-    from skelgen.prediction.store import FACTS_FILE, facts_of, with_waits
+    from skelgen.pipeline.machine_mpi import speed_of
+    from skelgen.prediction.description import FACTS_FILE
     from skelgen.timeline.store import TIMELINE_FILE, text_of
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
-    scale = _scale(options, signature)
-    output = output or Path(f"{_name(source)}-k{scale:.4g}")
+    scaling_factor = _scaling_factor(options, signature)
+    output = output or Path(f"{_name(source)}-k{scaling_factor:.4g}")
     with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
-        plan = _plan(signature, scale, options, progress)
-        files = _files(plan, run, options.compute_mix, fitted)
+        plan = _plan(signature, scaling_factor, options, progress)
+        mix = options.compute_mix if fitted is None else fitted.mix
+        speed = speed_of(signature, mix)
+        files = _files(plan, speed, fitted)
         phases = _phases(source, signature, progress, seen)
-        if seen.waits:
-            files[FACTS_FILE] = with_waits(files[FACTS_FILE], seen.waits)
+        described = _described(plan, speed, run, fitted, seen)
+        files[FACTS_FILE] = described.text()
         if phases is not None:
             files[store.PHASES_FILE] = store.text_of(phases)
-        facts = facts_of(files[FACTS_FILE], beside / FACTS_FILE)
         timeline = seen.timeline or _timeline(source)
         if timeline is not None:
             files[TIMELINE_FILE] = text_of(timeline)
@@ -215,7 +218,7 @@ def _written(
         files[PAGE_FILE] = page_text(
             signature,
             plan.report,
-            facts,
+            described.facts,
             phases=phases,
             lines=lines.frames,
             timeline=timeline,
@@ -255,12 +258,12 @@ def _check_options(options: BuildOptions) -> None:
     from skelgen.skeleton.methods import planner
 
     planner(options.method)
-    if (options.scale is None) == (options.target_s is None):
+    if (options.scaling_factor is None) == (options.target_s is None):
         raise UsageError("give either --scale K or --target-time, such as 5s")
-    if options.scale is not None and not 1 < options.scale < math.inf:
+    if options.scaling_factor is not None and not 1 < options.scaling_factor < math.inf:
         raise UsageError(
-            f"--scale {options.scale:g}: K must be above 1, the skeleton takes 1/K of "
-            "the application's time"
+            f"--scale {options.scaling_factor:g}: K must be above 1, the skeleton "
+            "takes 1/K of the application's time"
         )
 
 
@@ -273,7 +276,7 @@ def _threshold(options: BuildOptions, source: Path) -> float | str | None:
     return "auto" if searched else asked
 
 
-def _scale(options: BuildOptions, signature: Signature) -> float:
+def _scaling_factor(options: BuildOptions, signature: Signature) -> float:
     """Return K, checked against what was recorded."""
     if options.target_s is not None:
         if options.target_s >= signature.application_s:
@@ -281,16 +284,16 @@ def _scale(options: BuildOptions, signature: Signature) -> float:
                 f"--target-time {format_seconds(options.target_s)} is not shorter than "
                 f"the application, {format_seconds(signature.application_s)}"
             )
-        scale = signature.application_s / options.target_s
+        scaling_factor = signature.application_s / options.target_s
     else:
-        assert options.scale is not None
-        scale = options.scale
-    if scale > signature.events:
+        assert options.scaling_factor is not None
+        scaling_factor = options.scaling_factor
+    if scaling_factor > signature.events:
         raise UsageError(
-            f"K = {scale:.4g} exceeds the {signature.events} events that were "
+            f"K = {scaling_factor:.4g} exceeds the {signature.events} events that were "
             "recorded; no event would be left"
         )
-    return scale
+    return scaling_factor
 
 
 def _name(source: Path) -> str:
@@ -299,13 +302,16 @@ def _name(source: Path) -> str:
 
 
 def _plan(
-    signature: Signature, scale: float, options: BuildOptions, progress: Progress
+    signature: Signature,
+    scaling_factor: float,
+    options: BuildOptions,
+    progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
     from skelgen.prediction.predict import SHORTEST_S
     from skelgen.skeleton.methods import planner
 
-    chosen = planner(options.method)(signature, scale, progress=progress)
+    chosen = planner(options.method)(signature, scaling_factor, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if chosen.report.expected_s < SHORTEST_S:
@@ -320,29 +326,33 @@ def _plan(
     return chosen
 
 
-def _files(
-    plan: Plan, run: RunFacts | None, mix: Mix | None, fitted: Fit | None
-) -> dict[str, str]:
-    """Return the files of the skeleton's folder."""
-    from skelgen.pipeline.machine_mpi import reference_compiler
-    from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error
-    from skelgen.reference.compute import calibrate
+def _described(
+    plan: Plan,
+    speed: ComputeCalibration,
+    run: RunFacts | None,
+    fitted: Fit | None,
+    seen: SeenCalls,
+) -> SkeletonDescription:
+    """Return all that is known of the skeleton."""
+    from skelgen.prediction.description import RecordedLaunch, SkeletonDescription
+
+    return SkeletonDescription.of(
+        plan,
+        speed,
+        launch=None if run is None else RecordedLaunch(run.folder, run.environment),
+        mix_error=None if fitted is None else fitted.error,
+        waits=seen.waits,
+    )
+
+
+def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[str, str]:
+    """Return the program, its signature, and what its computation consists of."""
     from skelgen.signature.write import signature_text
     from skelgen.skeleton.emit.skeleton_files import render
 
-    signature = plan.signature
-    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
-    compiler = reference_compiler(signature.provenance.mpi)
-    mix = fitted.mix if fitted is not None else mix
-    speed = calibrate(compiler, mix=mix, processes=processes)
     files = dict(render(plan, calibration=speed))
-    files[SIGNATURE_FILE] = signature_text(signature)
-    if run is not None:
-        files[FACTS_FILE] = with_launch(
-            files[FACTS_FILE], folder=run.folder, environment=run.environment
-        )
+    files[SIGNATURE_FILE] = signature_text(plan.signature)
     if fitted is not None:
-        files[FACTS_FILE] = with_mix_error(files[FACTS_FILE], fitted.error)
         files[MIX_FILE] = mix_text(fitted)
     return files
 
@@ -352,7 +362,7 @@ def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
     rank_s = signature.application_s * signature.ranks
     return Built(
         output=output,
-        scale=plan.scaling_factor,
+        scaling_factor=plan.scaling_factor,
         method=plan.method,
         signature_items=sum(len(group.nest) for group in signature.groups),
         skeleton_events=sum(

@@ -290,7 +290,7 @@ def _launch(
     recorded_time: bool,
 ) -> OwnLaunch | None:
     """Return the launch that is executed, None where nobody knows one."""
-    from skelgen.prediction.store import FACTS_FILE
+    from skelgen.prediction.description import FACTS_FILE
 
     source, recorded = folder / FACTS_FILE, said_by(facts)
     if recorded_time and not command:

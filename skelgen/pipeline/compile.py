@@ -72,7 +72,7 @@ class WantedSimilarity:
     """The similarity threshold that the user asked for, and K for ``auto``."""
 
     similarity_threshold: float | str | None
-    scale: float | None
+    scaling_factor: float | None
     target_s: float | None
 
     def find(
@@ -86,14 +86,14 @@ class WantedSimilarity:
         """
         if not isinstance(self.similarity_threshold, str):
             return self.similarity_threshold
-        scale = self.scale or seconds(application_ns) / (self.target_s or 1.0)
-        found = auto_threshold(calls, matching, compression_ratio=scale / 2)
+        factor = self.scaling_factor or seconds(application_ns) / (self.target_s or 1.0)
+        found = auto_threshold(calls, matching, compression_ratio=factor / 2)
         if not found.reached:
             logger.warning(
                 "no similarity threshold up to %g reaches the compression ratio K/2 = "
                 "%g (%.3g reached)",
                 found.similarity_threshold,
-                scale / 2,
+                factor / 2,
                 found.compression_ratio,
             )
         return found.similarity_threshold

@@ -29,11 +29,14 @@ class DownloadedRow:
         As `skelgen store export` writes it.
     model : dict or None
         The file of a model, as `skelgen model fit` writes it.
+    page : dict or None
+        The row of what the page of a recorded run shows.
     """
 
     identity: str
     line: dict[str, Any]
     model: dict[str, Any] | None = None
+    page: dict[str, Any] | None = None
 
 
 def kept_row(place: str | None, identity: str) -> DownloadedRow:
@@ -46,7 +49,7 @@ def kept_row(place: str | None, identity: str) -> DownloadedRow:
     """
     from skelgen.models.model_file import model_facts
     from skelgen.pipeline.model_keep import kept_model
-    from skelgen.store import StoredModel
+    from skelgen.store import Run, StoredModel
     from skelgen.store.lines import to_line
 
     try:
@@ -54,10 +57,22 @@ def kept_row(place: str | None, identity: str) -> DownloadedRow:
     except InputError:
         named = kept_model(place, identity)
         whole, row = store_show(place, named.identity)
+    if isinstance(row, Run):
+        return DownloadedRow(whole, to_line(row), page=_page_line(place, whole))
     if not isinstance(row, StoredModel):
         return DownloadedRow(whole, to_line(row))
     kept = kept_model(place, whole)
     return DownloadedRow(whole, to_line(row), model_facts(kept.model))
+
+
+def _page_line(place: str | None, run: str) -> dict[str, Any] | None:
+    """Return the row of what the page of a run shows; a damaged one is left out."""
+    from skelgen.store import open_store
+    from skelgen.store.lines import to_line
+
+    with open_store(place, make=False) as store:
+        store.faults = []
+        return next((to_line(one) for one in store.recordings([run])), None)
 
 
 def known_identities(place: str | None, identities: Sequence[str]) -> set[str]:

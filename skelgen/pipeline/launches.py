@@ -68,8 +68,8 @@ def ready_skeleton(
 
     See `skelgen.prediction.skeleton_runs.prepare`.
     """
+    from skelgen.prediction.description import FACTS_FILE
     from skelgen.prediction.skeleton_runs import prepare
-    from skelgen.prediction.store import FACTS_FILE
 
     launch = launch_to_lend(said_by(facts), consent, str(folder / FACTS_FILE))
     return prepare(folder, facts, runner_of, launch=launch, consent=consent)

@@ -1,12 +1,17 @@
-"""Which MPI of this machine stands for the one of a recording."""
+"""Which MPI of this machine stands for the one of a recording, and its speed."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skelgen.errors import MachineError
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
+
+if TYPE_CHECKING:
+    from skelgen.reference.compute import ComputeCalibration, Mix
+    from skelgen.signature import Signature
 
 logger = logging.getLogger(__name__)
 
@@ -35,3 +40,20 @@ def reference_compiler(library: str) -> Path:
         "no mpicc on PATH, which measures how fast this machine computes; install an "
         "MPI with its compiler, for instance with: pip install mpich"
     )
+
+
+def speed_of(signature: Signature, mix: Mix | None) -> ComputeCalibration:
+    """Return what the computation of a skeleton costs on this machine.
+
+    Parameters
+    ----------
+    signature : Signature
+        Of the recording: so many processes compute at the same time.
+    mix : Mix or None
+        What computation consists of; None for arithmetic.
+    """
+    from skelgen.reference.compute import calibrate
+
+    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
+    compiler = reference_compiler(signature.provenance.mpi)
+    return calibrate(compiler, mix=mix, processes=processes)

@@ -71,7 +71,7 @@ def fit_mix(
     launch = to_run(command, recorded, consent, run / RUN_FILE)
     ranks = parse_command(launch.command).ranks or 1
     bench = Bench.of(str(reference_compiler(facts.mpi)), ranks)
-    progress.start("running application and parts beside competitors", runs)
+    progress.start("running application and parts next to competitors", runs)
     limit_s = longest_s(facts.duration_s)
     wanted, parts = _measured(bench, launch, limit_s, runs, progress)
     fitted = fit_measured(wanted, parts, lambda mix: _mixture(bench, mix))

@@ -63,13 +63,32 @@ def places_of(place: str | None, origin: ModelOrigin) -> ModelPlaces:
 
 
 def doubted_elsewhere(
-    said: LoadedPrediction, places: ModelPlaces, hosts: Sequence[str]
+    said: LoadedPrediction, places: ModelPlaces, hosts: Sequence[str], system: str = ""
 ) -> LoadedPrediction:
-    """Return what a model says, with a doubt where none of its runs was on a host."""
-    if not (doubts := _elsewhere(places, hosts)):
+    """Return what a model says, with a doubt where none of its runs was.
+
+    Parameters
+    ----------
+    said : LoadedPrediction
+    places : ModelPlaces
+        Where its runs were.
+    hosts : sequence of str
+        Where the application will run.
+    system : str
+        That these belong to; empty: not known.
+    """
+    if not (doubts := (*_other_system(places, system), *_elsewhere(places, hosts))):
         return said
     asked = replace(said.prediction, doubts=(*said.prediction.doubts, *doubts))
     return replace(said, prediction=asked)
+
+
+def _other_system(found: ModelPlaces, system: str) -> tuple[Doubt, ...]:
+    if not system or system in found.systems:
+        return ()
+    text = f"no run of this model was on {system[:60]}"
+    remedy = f"fit one for it: skelgen model fit --where system={system[:60]}"
+    return (Doubt("other-hosts", text, remedy),)
 
 
 def _elsewhere(found: ModelPlaces, hosts: Sequence[str]) -> tuple[Doubt, ...]:

@@ -126,7 +126,8 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
 
 def has_page(folder: Path) -> bool:
     """Say whether a folder is of a skeleton, and a page can be written into it."""
-    from skelgen.prediction.store import FACTS_FILE, writable
+    from skelgen.prediction.description import FACTS_FILE
+    from skelgen.prediction.store import writable
 
     return (folder / FACTS_FILE).is_file() and writable(folder)
 

@@ -154,7 +154,7 @@ def phase_program(
         To a launch that is not the user's own.
     """
     from skelgen.phases.store import PHASES_FILE
-    from skelgen.prediction.store import FACTS_FILE
+    from skelgen.prediction.description import FACTS_FILE
     from skelgen.runners.program import program_of
 
     file = path / PHASES_FILE if path.is_dir() else path

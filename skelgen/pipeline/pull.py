@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skelgen.store import Row
 
 #: What a server says of a row: its identity, its line, and the file of a model.
-_MEMBERS = ("id", "line", "model")
+_MEMBERS = ("id", "line", "model", "page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,10 @@ def pull(client: ServerClient, identities: Sequence[str]) -> Pulled:
                 raise UsageError(f"{identity} is a model; pull each model by itself")
             model = model_of(told["model"])
             return Pulled(sealed_json(model_facts(model)), tuple(found), is_model=True)
-        row: Row = from_field(told["line"])
-        texts.append(json.dumps(to_line(row), allow_nan=False))
+        rows: list[Row] = [from_field(told["line"])]
+        if "page" in told and not told["page"].is_null():
+            rows.append(from_field(told["page"]))
+        texts += [json.dumps(to_line(row), allow_nan=False) for row in rows]
     return Pulled("\n".join(texts) + "\n", tuple(found), is_model=False)
 
 

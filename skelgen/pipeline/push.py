@@ -12,7 +12,7 @@ from skelgen.documents import Field
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline.garbage_pause import uncollected
 from skelgen.pipeline.server_client import AboutServer, ServerClient
-from skelgen.pipeline.store_sources import content_of
+from skelgen.pipeline.store_sources import Pages, content_of
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_bytes
 
@@ -49,6 +49,7 @@ class _RowLine:
     source: str
     text: bytes
     is_run: bool
+    is_page: bool
 
 
 @uncollected()
@@ -86,7 +87,9 @@ def push(
     lines, refused = _lines(sources, known, mapping, about.most_bytes, progress)
     there = _known(client, [one.identity for one in lines])
     fresh = [one for one in lines if one.identity not in there]
-    already = [_entry(one) for one in lines if one.identity in there]
+    already = [
+        _entry(one) for one in lines if one.identity in there and not one.is_page
+    ]
     size_bytes = sum(len(one.text) for one in fresh)
     if size_bytes > about.left_bytes:
         raise InputError(
@@ -128,7 +131,7 @@ def _lines(
     refused: list[AddedRow] = []
     for source in sources:
         try:
-            content = content_of(source, known, mapping, progress)
+            content = content_of(source, known, mapping, progress, pages=Pages.OF_OWN)
         except SkelgenError as error:
             refused.append(AddedRow(source, "", str(error)))
             continue
@@ -163,7 +166,7 @@ def _short(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _line(row: Row) -> _RowLine:
-    from skelgen.store import Run, Series, StoredPrediction
+    from skelgen.store import Run, Series, StoredPrediction, StoredRecording
     from skelgen.store.kinds import kind_of
     from skelgen.store.lines import content_identity, to_line
     from skelgen.store.tables import checked
@@ -176,7 +179,8 @@ def _line(row: Row) -> _RowLine:
     if isinstance(row, Series):  # days of one series have one identity in the store
         identity = content_identity(text)
     source = str(getattr(row, "source", "")) or kind_of(type(row)).word
-    return _RowLine(identity, source, f"{text}\n".encode(), isinstance(row, Run))
+    kinds = isinstance(row, Run), isinstance(row, StoredRecording)
+    return _RowLine(identity, source, f"{text}\n".encode(), *kinds)
 
 
 def _known(client: ServerClient, identities: Sequence[str]) -> set[str]:
@@ -212,6 +216,7 @@ def _joined(found: Added, told: Field) -> Added:
         (*found.added, *_entries(fields["added"])),
         (*found.already, *_entries(fields["already"])),
         (*found.refused, *_entries(fields["refused"])),
+        found.pages + (fields["pages"].integer(0, 10**9) if "pages" in fields else 0),
     )
 
 

@@ -24,7 +24,7 @@ from skelgen.launch.bounded_command import (
     own_command,
     run_bounded,
 )
-from skelgen.pipeline.store_sources import content_of
+from skelgen.pipeline.store_sources import Pages, content_of
 from skelgen.pipeline.store_typed_runs import columns_mapping, known_of
 from skelgen.progress import NO_PROGRESS
 from skelgen.units import format_bytes, format_seconds
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 #: What the process may take, and what it says of what is refused [bytes].
 _MOST_MEMORY, _MOST_ERRORS = 3 << 30, 1 << 20
 _MOST_NOTES = 20
+_PUSH = "use skelgen push, which sends them in parts"
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,7 @@ def answer_to(request: str) -> str:
 
 
 def _told(request: dict[str, Any]) -> list[str]:
-    from skelgen.store import AddedRow
+    from skelgen.store import AddedRow, StoredRecording
     from skelgen.store.lines import to_line
 
     inputs = [request["inputs"]] if request["inputs"] else []
@@ -196,22 +199,25 @@ def _told(request: dict[str, Any]) -> list[str]:
     mapping = columns_mapping(request["columns"])
     limits = ArchiveLimits(*request["limits"])
     name = f"./{request['file']}"  # `-` would be standard input
-    found = content_of(name, known, mapping, NO_PROGRESS, limits)
+    found = content_of(name, known, mapping, NO_PROGRESS, limits, pages=Pages.OF_SENT)
     lines = [_line(refused=[*one]) for one in found.refused]
     left = request["most_bytes"] - sum(map(len, lines))
-    for row in found.rows:
+    # What pages show comes last: it is left out where it has no room.
+    for row in sorted(found.rows, key=lambda one: isinstance(one, StoredRecording)):
         try:
             told = json.dumps(to_line(row), allow_nan=False)
         except InputError as error:
             told = _line(refused=[*AddedRow(request["file"], "", str(error))])
         else:
             told = _line(row=told)
+        if len(told) > left and isinstance(row, StoredRecording):
+            logger.warning("a run has no page here: too much at once; %s", _PUSH)
+            continue
         left -= len(told)
         if left < 0:
+            most = format_bytes(request["most_bytes"])
             raise InputError(
-                f"{request['file']}: holds more than "
-                f"{format_bytes(request['most_bytes'])} of rows; use skelgen push, "
-                "which sends them in parts"
+                f"{request['file']}: holds more than {most} of rows; {_PUSH}"
             )
         lines.append(told)
     return lines or [_line(refused=[])]

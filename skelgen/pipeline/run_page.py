@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skelgen.phases.stored import PhaseSignature
     from skelgen.prediction.kept import KeptPrediction
     from skelgen.trace import Trace
+    from skelgen.web.recording import RunRecording
 
 logger = logging.getLogger(__name__)
 
@@ -108,25 +109,52 @@ def page_of_run(folder: Path) -> Path | None:
 def _text(run: Trace, events: Events, summary: RunSummary, notes: Sequence[str]) -> str:
     from skelgen.phases.store import PHASES_FILE
     from skelgen.phases.store import load as load_phases
-    from skelgen.pipeline.compile import application_of
     from skelgen.prediction.kept import load_kept
     from skelgen.web import render_page
     from skelgen.web.run_page import run_page
 
-    facts = read_facts(run.folder)
-    phases, seen = run.folder / PHASES_FILE, _seen(events)
+    phases = run.folder / PHASES_FILE
     page = run_page(
-        summary,
-        computed_of_ranks_s(events),
-        application=application_of(run.files[0].header, facts),
-        command=facts.command if facts is not None else (),
+        recording_of_run(run, events, summary, notes),
         predictions=load_kept(run.folder),
-        waits=seen.waits,
-        timeline=seen.timeline,
-        notes=notes,
         phases=load_phases(run.folder) if phases.is_file() else None,
     )
     return render_page(page)
+
+
+def recording_of_run(
+    run: Trace,
+    events: Events,
+    summary: RunSummary,
+    notes: Sequence[str] = (),
+    application: str = "",
+) -> RunRecording:
+    """Return what the page of a run is made of.
+
+    Parameters
+    ----------
+    run : Trace
+    events : Events
+    summary : RunSummary
+        With source lines.
+    notes : sequence of str
+        Why some of these are not known.
+    application : str
+        What it is called; as it was recorded where empty.
+    """
+    from skelgen.pipeline.compile import application_of
+    from skelgen.web.recording import recording_of
+
+    facts, seen = read_facts(run.folder), _seen(events)
+    return recording_of(
+        summary,
+        computed_of_ranks_s(events),
+        application=application or application_of(run.files[0].header, facts),
+        command=facts.command if facts is not None else (),
+        waits=seen.waits,
+        notes=notes,
+        timeline=seen.timeline,
+    )
 
 
 def computed_of_ranks_s(events: Events) -> NDArray[np.float64]:

@@ -170,7 +170,8 @@ def _sets(facts: SkeletonFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
         nodes = options.nodes or max(len(facts.ranks_per_host), 1)
         if nodes > facts.ranks:
             raise UsageError(
-                f"--nodes {nodes}: {facts.ranks} ranks do not need so many nodes"
+                f"--nodes {nodes}: the skeleton has {facts.ranks} ranks; ask for at "
+                f"most {facts.ranks} nodes"
             )
         wanted += node_sets(options.pool, nodes, options.shape)
     found: dict[frozenset[Host], NodeSet] = {}
@@ -206,23 +207,31 @@ def _shorter(
 
 
 def _build(
-    folder: Path, facts: SkeletonFacts, scale: float, target: Path, progress: Progress
+    folder: Path,
+    facts: SkeletonFacts,
+    scaling_factor: float,
+    target: Path,
+    progress: Progress,
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
-    from skelgen.prediction.store import FACTS_FILE, load_compute, with_launch
+    from skelgen.prediction.description import (
+        FACTS_FILE,
+        RecordedLaunch,
+        SkeletonDescription,
+    )
+    from skelgen.prediction.store import load_compute
     from skelgen.skeleton.emit.skeleton_files import render
     from skelgen.skeleton.methods import planner
 
     signature, _ = read_signature(
-        folder, similarity_threshold=None, scale=None, target_s=None
+        folder, similarity_threshold=None, scaling_factor=None, target_s=None
     )
     # Its speed of computation is not measured here: this machine may only launch.
     speed = load_compute(folder)
-    plan = planner(facts.method)(signature, scale, progress=progress)
-    files = dict(render(plan, calibration=speed))
-    files[FACTS_FILE] = with_launch(
-        files[FACTS_FILE], folder=facts.folder, environment=facts.environment
-    )
+    plan = planner(facts.method)(signature, scaling_factor, progress=progress)
+    launch = RecordedLaunch(facts.folder, facts.environment)
+    described = SkeletonDescription.of(plan, speed, launch=launch)
+    files = render(plan, calibration=speed) | {FACTS_FILE: described.text()}
     with new_folder(target, FolderKind.SKELETON, force=True) as beside:
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")

@@ -104,7 +104,7 @@ def _signature(source: Path, name: str, progress: Progress) -> tuple[str, Given]
     signature, _ = read_signature(
         source,
         similarity_threshold=None,
-        scale=None,
+        scaling_factor=None,
         target_s=None,
         progress=progress,
     )

@@ -27,7 +27,7 @@ def read_signature(
     source: Path,
     *,
     similarity_threshold: float | str | None,
-    scale: float | None,
+    scaling_factor: float | None,
     target_s: float | None,
     progress: Progress = NO_PROGRESS,
     team: Team = ALONE,
@@ -41,7 +41,7 @@ def read_signature(
         Folder of a run, folder of a signature, or its file.
     similarity_threshold : float or str or None
         0 to 1, ``auto``, or None for clusters without gaps.
-    scale : float or None
+    scaling_factor : float or None
         K [1], for ``auto``.
     target_s : float or None
         Time of the skeleton in place of K [s].
@@ -54,7 +54,7 @@ def read_signature(
     if team.share(team.first(lambda: is_run(source))):
         from skelgen.pipeline.compile import WantedSimilarity, signature_of_run
 
-        wanted = WantedSimilarity(similarity_threshold, scale, target_s)
+        wanted = WantedSimilarity(similarity_threshold, scaling_factor, target_s)
         found = signature_of_run(source, wanted, progress, team, look)
         return found, read_facts(source)
     asked = similarity_threshold is not None

@@ -13,7 +13,7 @@ from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch.folders import new_file, private_folder
 from skelgen.launch.replaceable_output import check_file
 from skelgen.pipeline.garbage_pause import uncollected
-from skelgen.pipeline.store_sources import content_of
+from skelgen.pipeline.store_sources import Pages, content_of
 from skelgen.pipeline.store_typed_runs import filled
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -102,7 +102,7 @@ def store_add(
     refused: list[AddedRow] = []
     for source in sources:
         try:
-            content = content_of(source, known, mapping, progress)
+            content = content_of(source, known, mapping, progress, pages=Pages.OF_OWN)
         except SkelgenError as error:
             refused.append(AddedRow(source, "", str(error)))
             continue
@@ -120,8 +120,22 @@ def store_add_content(
     if not content.rows:
         return Added(refused=tuple(content.refused))
     with open_store(place, make=make) as store:
-        found = store.add(content.rows)
+        found = _pages_apart(store.add(content.rows), content.rows)
     return replace(found, refused=(*content.refused, *found.refused))
+
+
+def _pages_apart(found: Added, rows: Sequence[Row]) -> Added:
+    """Count pages of recorded runs by themselves: they belong to their runs."""
+    from skelgen.store import StoredRecording
+    from skelgen.store.lines import identity_of
+
+    pages = {identity_of(one) for one in rows if isinstance(one, StoredRecording)}
+    return replace(
+        found,
+        added=tuple(one for one in found.added if one.run not in pages),
+        already=tuple(one for one in found.already if one.run not in pages),
+        pages=sum(one.run in pages for one in found.added),
+    )
 
 
 def store_add_typed(place: str | None, run: Run, *, make: bool = True) -> Added:
@@ -216,7 +230,7 @@ def store_export(
     force : bool
         Replace files of an earlier export.
     """
-    from skelgen.store import conditions_of, open_store
+    from skelgen.store import Run, conditions_of, open_store
     from skelgen.store.formats.exporting import BEGINS, StoreFormat, files_of, names_of
 
     if format_ not in (known := [one.value for one in StoreFormat]):
@@ -225,6 +239,9 @@ def store_export(
     conditions = [one for text in where for one in conditions_of(text)]
     with open_store(place, make=False) as store:
         rows = _sound_rows(store, application, conditions)
+        if wanted is StoreFormat.JSONL:
+            names = [one.identity for one in rows if isinstance(one, Run)]
+            rows += store.recordings(names)
     files = files_of(rows, wanted)
     with writing(folder):
         private_folder(folder)

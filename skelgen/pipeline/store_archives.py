@@ -14,6 +14,7 @@ from skelgen.pipeline.signatures import is_run
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
+    from skelgen.pipeline.store_sources import Pages
     from skelgen.store import AddedRow, Row
     from skelgen.store.formats.reading import FileContent
     from skelgen.store.formats.typed_values import TypedValues
@@ -24,7 +25,8 @@ def archive_content(
     known: TypedValues,
     mapping: Mapping[str, str],
     progress: Progress,
-    limits: ArchiveLimits | None = None,
+    limits: ArchiveLimits | None,
+    pages: Pages,
 ) -> FileContent:
     """Return what the recorded runs and files of an archive hold.
 
@@ -40,6 +42,8 @@ def archive_content(
         Columns by what they are.
     progress : Progress
     limits : ArchiveLimits, optional
+    pages : Pages
+        Whether recorded runs come with what their pages show.
 
     Raises
     ------
@@ -49,7 +53,7 @@ def archive_content(
     with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
         folder = Path(name)
         unpack(path, folder, limits or ArchiveLimits(), shown=str(path))
-        return _content(folder, str(path), known, mapping, progress)
+        return _content(folder, str(path), known, mapping, progress, pages)
 
 
 def _content(
@@ -58,15 +62,17 @@ def _content(
     known: TypedValues,
     mapping: Mapping[str, str],
     progress: Progress,
+    pages: Pages,
 ) -> FileContent:
     """Return what an unpacked archive holds, in whose name messages and sources are."""
-    from skelgen.pipeline.store_sources import content_of
+    from skelgen.pipeline.store_sources import Pages, content_of
     from skelgen.store import AddedRow
     from skelgen.store.formats.reading import FileContent
 
     def told(text: str) -> str:
         return text.replace(f"{folder}/", f"{shown}: ").replace(str(folder), shown)
 
+    of_sent = Pages.NONE if pages is Pages.NONE else Pages.OF_SENT
     rows: list[Row] = []
     refused: list[AddedRow] = []
     sources = list(_sources(folder))
@@ -78,7 +84,7 @@ def _content(
         try:
             if is_archive(source):
                 raise InputError(f"{source}: is an archive in an archive; unpack it")
-            found = content_of(str(source), known, mapping, progress)
+            found = content_of(str(source), known, mapping, progress, pages=of_sent)
         except SkelgenError as error:
             refused.append(AddedRow(told(str(source)), "", told(str(error))))
             continue

@@ -83,6 +83,7 @@ def expected(
     inputs: Inputs = (),
     ranks: int = 0,
     hosts: Sequence[str] = (),
+    system: str = "",
 ) -> Expected:
     """Say how long the next run of a configuration takes.
 
@@ -97,6 +98,8 @@ def expected(
         0: any.
     hosts : sequence of str
         Runs on exactly these go before others.
+    system : str
+        Only runs on it count; empty: any.
 
     Raises
     ------
@@ -107,12 +110,13 @@ def expected(
 
     where = [Condition(f"input.{name}", "=", value) for name, value in inputs]
     where += [Condition("ranks", "=", float(ranks))] if ranks else []
+    on = [Condition("system", "=", system)] if system else []
     with open_store(place, make=False) as store:
-        good = [run for run in store.runs(application, where) if _tells(run)]
+        good = [run for run in store.runs(application, [*where, *on]) if _tells(run)]
         runs, doubts = _chosen(good, hosts)
         if not runs:
             return _unknown(store, application, inputs, ranks)
-        others = store.runs(application, limit=_MOST) if len(runs) < _FEWEST else []
+        others = store.runs(application, on, limit=_MOST) if len(runs) < _FEWEST else []
     interval = _interval(runs, others)
     named = {name for name, _ in inputs}
     doubts += [*_few(runs), *_unlike(runs, named, ranks), *_loads(runs, hosts)]

@@ -137,11 +137,14 @@ class NamedRows:
     ----------
     added, already, refused : sequence of NamedRow
         What became of them.
+    pages : int
+        Pages of recorded runs that came with them and are new.
     """
 
     added: Sequence[NamedRow]
     already: Sequence[NamedRow]
     refused: Sequence[NamedRow]
+    pages: int
 
     @classmethod
     def fields_of(cls, found: Added) -> dict[str, Any]:
@@ -150,6 +153,7 @@ class NamedRows:
             "added": tuple(NamedRow(**one._asdict()) for one in found.added),
             "already": tuple(NamedRow(**one._asdict()) for one in found.already),
             "refused": tuple(NamedRow(**one._asdict()) for one in found.refused),
+            "pages": found.pages,
         }
 
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,18 @@ from skelgen.pipeline.signatures import is_run
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
-    from skelgen.store import Run
+    from skelgen.store import Row, Run
     from skelgen.store.formats.reading import FileContent
     from skelgen.store.formats.typed_values import TypedValues
+
+
+class Pages(Enum):
+    """Whether recorded runs come with what their pages show."""
+
+    NONE = 0
+    OF_OWN = 1
+    OF_SENT = 2  # of traces that anybody may have made
+
 
 #: Lines of our own format on standard input.
 STDIN = "-"
@@ -31,6 +41,8 @@ def content_of(
     mapping: Mapping[str, str],
     progress: Progress,
     limits: ArchiveLimits | None = None,
+    *,
+    pages: Pages = Pages.NONE,
 ) -> FileContent:
     """Return what a source holds.
 
@@ -45,6 +57,8 @@ def content_of(
     progress : Progress
     limits : ArchiveLimits, optional
         Of an archive.
+    pages : Pages
+        Whether recorded runs come with what their pages show.
 
     Raises
     ------
@@ -59,9 +73,9 @@ def content_of(
         return _own(Path("stdin"), _stdin(), known)
     path = Path(source)
     if path.is_dir():
-        return _folder(path, known, mapping, progress)
+        return _folder(path, known, mapping, progress, pages)
     if is_archive(path):
-        return archive_content(path, known, mapping, progress, limits)
+        return archive_content(path, known, mapping, progress, limits, pages)
     content = read_bytes(path, pipes=True)
     kind = yaml_kind(content)
     if kind == "workload":
@@ -108,14 +122,18 @@ def _own(file: Path, content: bytes, known: TypedValues) -> FileContent:
 
 
 def _folder(
-    path: Path, known: TypedValues, mapping: Mapping[str, str], progress: Progress
+    path: Path,
+    known: TypedValues,
+    mapping: Mapping[str, str],
+    progress: Progress,
+    pages: Pages,
 ) -> FileContent:
     """Read a recorded run, a phase signature, or a folder that a store exported."""
     from skelgen.phases.store import PHASES_FILE
     from skelgen.store.formats.reading import FileContent
 
     if is_run(path):
-        return FileContent((_recorded(path, known, progress),))
+        return FileContent(_recorded(path, known, progress, pages))
     if (path / PHASES_FILE).is_file():
         return FileContent((_phases(path, known),))
     files = sorted(path.glob("*.jsonl"))
@@ -131,21 +149,29 @@ def _folder(
     )
 
 
-def _recorded(folder: Path, known: TypedValues, progress: Progress) -> Run:
+def _recorded(
+    folder: Path, known: TypedValues, progress: Progress, pages: Pages
+) -> tuple[Row, ...]:
+    """Return a recorded run, and what its page shows."""
     from skelgen.events import collect
     from skelgen.phases import store as phases_store
     from skelgen.pipeline.compile import application_of
+    from skelgen.pipeline.recordings import recording_row
     from skelgen.store.formats.recorded import recorded, with_phases
     from skelgen.trace import open_trace
     from skelgen.units import NS_PER_S
 
     trace, facts = open_trace(folder, progress), read_facts(folder)
-    time_s = collect(trace, progress).application_ns / NS_PER_S
+    events = collect(trace, progress)
+    time_s = events.application_ns / NS_PER_S
     named = known.application or application_of(trace.files[0].header, facts)
     run = recorded(folder, trace, facts, time_s, replace(known, application=named))
     if (folder / phases_store.PHASES_FILE).is_file():
-        return with_phases(run, phases_store.load(folder))
-    return run
+        run = with_phases(run, phases_store.load(folder))
+    if pages is Pages.NONE:
+        return (run,)
+    page = recording_row(trace, events, run, sent=pages is Pages.OF_SENT)
+    return (run,) if page is None else (run, page)
 
 
 def _phases(path: Path, known: TypedValues) -> Run:

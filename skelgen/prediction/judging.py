@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.prediction.predict import scale, scaled, scaled_draws
+from skelgen.prediction.predict import correction, scaled, scaled_draws
 from skelgen.trust import Interval
 from skelgen.trust.intervals import interval
 
@@ -54,7 +54,7 @@ def judged(times: ScenarioTimes, method: str) -> Interval:
     quiet = times.application_s, times.skeleton_s
     both = statistics.median(quiet[0]), statistics.median(quiet[1])
     ratio = both[0] / both[1]
-    by = scale(ratio, 1 / times.part if times.part else ratio, method)
+    by = correction(ratio, 1 / times.part if times.part else ratio, method)
     predicted_s = float(scaled(statistics.median(times.there_s), *both, by))
     generator = np.random.default_rng(SEED)
     draws = scaled_draws(times.there_s, *quiet, by, generator)

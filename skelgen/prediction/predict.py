@@ -78,7 +78,7 @@ def with_fitting(facts: SkeletonFacts, mpi: str) -> SkeletonFacts:
     return replace(facts, calibration=fitting[-1])
 
 
-def scale(measured: float, expected: float, method: str) -> float:
+def correction(measured: float, expected: float, method: str) -> float:
     """Return how much longer the application becomes when the skeleton does [1].
 
     Calls, their bytes and waits are kept whole, and which part of them is known. What
@@ -101,16 +101,16 @@ def expected_ratio(facts: SkeletonFacts) -> float:
     return facts.application_s / facts.expected_s
 
 
-def _scale(facts: SkeletonFacts) -> float:
-    return scale(ratio(facts), expected_ratio(facts), facts.method)
+def _correction(facts: SkeletonFacts) -> float:
+    return correction(ratio(facts), expected_ratio(facts), facts.method)
 
 
 def scaled(
-    there_s: _Times, application_s: _Times, skeleton_s: _Times, scale: _Times
+    there_s: _Times, application_s: _Times, skeleton_s: _Times, correction: _Times
 ) -> NDArray[np.float64]:
     """Turn times of the skeleton into times of the application [s].
 
-    Where the skeleton takes longer than on the reference, its time counts `scale`
+    Where the skeleton takes longer than on the reference, its time counts `correction`
     times. By what application and scaled skeleton differed on the reference this is
     corrected, less the longer it takes: computation that competitors and links
     disturb may lose its caches, the arithmetic that stands for it does not. Where
@@ -122,8 +122,8 @@ def scaled(
         Times of the skeleton [s].
     application_s, skeleton_s : float or array
         Times of both on the reference [s].
-    scale : float
-        See :func:`scale` [1].
+    correction : float
+        See :func:`correction` [1].
 
     Examples
     --------
@@ -132,9 +132,9 @@ def scaled(
     """
     longer = np.maximum(there_s / skeleton_s, 1.0)
     less = np.minimum(there_s / skeleton_s, 1.0)
-    differ_s = application_s - scale * skeleton_s
+    differ_s = application_s - correction * skeleton_s
     return np.asarray(
-        less * (scale * skeleton_s * longer + differ_s / longer), np.float64
+        less * (correction * skeleton_s * longer + differ_s / longer), np.float64
     )
 
 
@@ -142,7 +142,7 @@ def application_time(facts: SkeletonFacts, there_s: _Times) -> NDArray[np.float6
     """Return times of the application [s] for times of its skeleton [s]."""
     if (known := facts.calibration) is None:
         return np.asarray(there_s * ratio(facts), np.float64)
-    return scaled(there_s, known.application_s, known.skeleton_s, _scale(facts))
+    return scaled(there_s, known.application_s, known.skeleton_s, _correction(facts))
 
 
 def predict(
@@ -231,14 +231,14 @@ def _draws(
         spread = relative_spread(runs_s)
         return median_draws(runs_s, generator, spread=spread) * ratio(facts)
     measured = known.application_runs_s, known.skeleton_runs_s
-    return scaled_draws(runs_s, *measured, _scale(facts), generator)
+    return scaled_draws(runs_s, *measured, _correction(facts), generator)
 
 
 def scaled_draws(
     runs_s: Sequence[float],
     application_runs_s: Sequence[float],
     skeleton_runs_s: Sequence[float],
-    scale: float,
+    correction: float,
     generator: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw what the three medians that were measured predict.
@@ -249,8 +249,8 @@ def scaled_draws(
         Times of the skeleton on the node set [s].
     application_runs_s, skeleton_runs_s : sequence of float
         Times of both on the reference [s].
-    scale : float
-        See :func:`scale` [1].
+    correction : float
+        See :func:`correction` [1].
     generator : numpy.random.Generator
 
     Returns
@@ -265,9 +265,9 @@ def scaled_draws(
     above = median_draws(application_runs_s, generator, spread=quiet, worth=_ALIKE)
     below = median_draws(skeleton_runs_s, generator, spread=own)
     ratio = statistics.median(application_runs_s) / statistics.median(skeleton_runs_s)
-    if math.isclose(scale, ratio):  # measured, and so no better known than these
+    if math.isclose(correction, ratio):  # measured, and so no better known than these
         return scaled(there, above, below, above / below)
-    return scaled(there, above, below, scale)
+    return scaled(there, above, below, correction)
 
 
 def doubts_of(
@@ -330,8 +330,8 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     if facts.mix_error is not None and facts.mix_error > LARGEST_MIX_ERROR:
         yield Doubt(
             "mix",
-            "the compute mix is not representative: beside a known competitor it "
-            f"slows down {facts.mix_error:.0%} otherwise than the application (at most "
+            "the compute mix is not representative: next to a known competitor its "
+            f"slowdown is {facts.mix_error:.0%} off that of the application (at most "
             f"{LARGEST_MIX_ERROR:.0%} is trusted)",
             "run the application's phases instead: skelgen measure",
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skelgen.documents import Field, json_field
 from skelgen.errors import ApplicationError, InputError, MachineError
-from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
+from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.host_runner import LocalRunner, Runner, Running
@@ -44,6 +44,38 @@ _PATIENCE, _PATIENCE_S = 50.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
+class SkeletonRun:
+    """A skeleton that was started.
+
+    Attributes
+    ----------
+    running : Running
+    binary : Path
+    """
+
+    running: Running
+    binary: Path
+
+    def poll(self) -> Finished | None:
+        """Return how it ended, None while it waits or runs."""
+        return self.running.poll()
+
+    def stop(self) -> None:
+        """End it with all its ranks."""
+        self.running.stop()
+
+    def time_s(self, done: Finished) -> float:
+        """Return the time of the timed section that it printed [s].
+
+        Raises
+        ------
+        ApplicationError
+            When it printed none.
+        """
+        return section_s(done.output, self.binary)
+
+
+@dataclass(frozen=True, slots=True)
 class SkeletonProgram:
     """A compiled skeleton and how to launch it.
 
@@ -69,7 +101,9 @@ class SkeletonProgram:
     mpi: str
     environment: tuple[tuple[str, str], ...] = ()
 
-    def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> Running:
+    def start(
+        self, hosts: Sequence[Host], *, limit_s: float | None = None
+    ) -> SkeletonRun:
         """Start the skeleton on hosts, with the environment of the user's own run.
 
         What the user sets now stays as it is; the verdict tells the difference.
@@ -81,13 +115,14 @@ class SkeletonProgram:
         limit_s : float, optional
             Longest time it may take; many times the expected one when not given [s].
         """
-        return self.runner.start(
+        running = self.runner.start(
             [str(self.binary)],
             ranks=self.facts.ranks,
             hosts=hosts,
             environment=self._settings,
             limit_s=self._limit_s if limit_s is None else limit_s,
         )
+        return SkeletonRun(running, self.binary)
 
     @property
     def _settings(self) -> dict[str, str]:

@@ -1,26 +1,26 @@
 """The file ``skeleton.json`` of a skeleton's folder.
 
-`skelgen.skeleton` writes it; here the launch of the recorded run and the calibration
-are added to it, and what a prediction needs is read from it.
+`SkeletonDescription` writes it. Here it is read, and calibrations are added to it: what
+another version of skelgen wrote beside them stays.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from skelgen.documents import Field, json_field, read_json, sealed_json
+from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError, NoFileError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.secrets import hidden
 from skelgen.launch.variables import settings_of
 from skelgen.matching.waits import WAIT_WORDS, WaitState
+from skelgen.prediction.description import FACTS_FILE, FORMAT
 from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.reference.compute import ComputeCalibration as Speed
 from skelgen.reference.compute import read_calibration
@@ -28,43 +28,11 @@ from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.recording_doubts import read_unseen
 from skelgen.trust.skeleton_doubts import read_not_computed
 
-FACTS_FILE = "skeleton.json"
-_FORMAT = 1
-
 #: Fields of every skeleton; `_facts` knows those that older ones lack.
 _FIELDS = (
-    "ranks", "scale", "expected_s", "application_s", "smallest_good_s",
+    "ranks", "scaling_factor", "expected_s", "application_s", "smallest_good_s",
     "dropped_share", "mpi", "signature", "command", "calibration",
 )  # fmt: skip
-
-
-def with_launch(
-    text: str, *, folder: str, environment: tuple[tuple[str, str], ...]
-) -> str:
-    """Add to the text of ``skeleton.json`` where and how the application ran.
-
-    Parameters
-    ----------
-    text : str
-        As the skeleton stage wrote it.
-    folder : str
-        Working directory of the recorded launch.
-    environment : tuple of (str, str)
-        Variables of that launch that change how MPI behaves.
-    """
-    launch = {"folder": folder, "environment": dict(environment)}
-    return sealed_json({**json.loads(text), "launch": launch})
-
-
-def with_mix_error(text: str, mix_error: float) -> str:
-    """Add how unlike the application's computation the skeleton's is [1]."""
-    return sealed_json({**json.loads(text), "mix_error": mix_error})
-
-
-def with_waits(text: str, waits: Sequence[WaitState]) -> str:
-    """Add how long the ranks of the recorded run waited for each other."""
-    rows = [{**asdict(one), "kind": WAIT_WORDS[one.kind]} for one in waits]
-    return sealed_json({**json.loads(text), "waits": rows})
 
 
 def save_calibration(measured: Calibration, folder: Path) -> None:
@@ -95,12 +63,7 @@ def load(folder: Path) -> SkeletonFacts:
         When the folder holds no skeleton or its description is damaged.
     """
     with _rebuilt():
-        return _facts(_document(folder).mapping(_FIELDS, optional=None))
-
-
-def facts_of(text: str, path: Path) -> SkeletonFacts:
-    """Read what the text of ``skeleton.json`` says; see `load`."""
-    return _facts(json_field(text, path).mapping(_FIELDS, optional=None))
+        return _facts(_fields(_document(folder)))
 
 
 def load_compute(folder: Path) -> Speed:
@@ -145,8 +108,17 @@ def _document(folder: Path) -> Field:
             "skelgen build"
         ) from error
     version = document.mapping(("format",), optional=None)["format"]
-    version.integer(_FORMAT, _FORMAT)
+    version.integer(FORMAT, FORMAT)
     return document
+
+
+def _fields(document: Field) -> dict[str, Field]:
+    """Return the fields of a skeleton; older ones call the scaling factor scale."""
+    given = document.mapping(optional=None)
+    if "scale" in given and "scaling_factor" not in given:
+        older = {"scaling_factor": given["scale"].value}
+        document = replace(document, value={**document.value, **older})
+    return document.mapping(_FIELDS, optional=None)
 
 
 def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
@@ -157,7 +129,7 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     return SkeletonFacts(
         ranks=ranks,
-        scaling_factor=fields["scale"].positive(),
+        scaling_factor=fields["scaling_factor"].positive(),
         expected_s=fields["expected_s"].positive(),
         application_s=fields["application_s"].positive(),
         smallest_good_s=fields["smallest_good_s"].number(),

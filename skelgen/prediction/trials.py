@@ -19,7 +19,6 @@ from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.run_end import failure_of
-from skelgen.prediction.skeleton_runs import section_s
 from skelgen.prediction.types import Failure, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt
@@ -34,6 +33,19 @@ _PAUSE_S = 0.01
 
 #: Longest time in which a host that works starts a program that does nothing [s].
 _PROBE_LIMIT_S = 60.0
+
+
+class TrialRun(Running, Protocol):
+    """A run that tells the time it was made for."""
+
+    def time_s(self, done: Finished) -> float:
+        """Return its time, once it has ended and nothing failed [s].
+
+        Raises
+        ------
+        ApplicationError
+            When it has told none.
+        """
 
 
 class TrialProgram(Protocol):
@@ -59,8 +71,8 @@ class TrialProgram(Protocol):
     def doubts(self) -> tuple[Doubt, ...]:
         """Return why its times may not be those of the recorded application."""
 
-    def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> Running:
-        """Start it on hosts; it prints its time as a skeleton does."""
+    def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> TrialRun:
+        """Start it on hosts."""
 
 
 def _start_nothing(runner: Runner, host: Host, limit_s: float) -> Running:
@@ -83,11 +95,32 @@ class _Trial:
         hosts = self.hosts if self.probed is None else (self.probed,)
         return frozenset(host.name for host in hosts)
 
-    def start(self, limit_s: float | None) -> Running:
+    def start(self, limit_s: float | None) -> _Begun:
         if self.probed is None:
-            return self.program.start(self.hosts, limit_s=limit_s)
+            timed = self.program.start(self.hosts, limit_s=limit_s)
+            return _Begun(self, timed, timed.time_s)
         limit_s = min(limit_s or math.inf, _PROBE_LIMIT_S)
-        return _start_nothing(self.program.runner, self.probed, limit_s)
+        return _Begun(self, _start_nothing(self.program.runner, self.probed, limit_s))
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A trial that has begun.
+
+    Attributes
+    ----------
+    trial : _Trial
+    running : Running
+    time_s : callable, optional
+        Tells its time [s]; None of a program that does nothing.
+    left_s : float
+        For how long further runs could begin then [s].
+    """
+
+    trial: _Trial
+    running: Running
+    time_s: Callable[[Finished], float] | None = None
+    left_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -158,23 +191,20 @@ class Trials:
             for hosts in sets
             if len(self.times(program, hosts)) < count
         )
-        active: list[tuple[_Trial, Running, float]] = []
+        active: list[_Begun] = []
         with Interrupts() as interrupts:
             try:
                 while self._begin(queue, active):
                     self.pause(interrupts)
                     for one in list(active):
-                        trial, running, left_s = one
-                        if (done := running.poll()) is not None:
+                        if (done := one.running.poll()) is not None:
                             active.remove(one)
-                            queue.extendleft(self._ended(trial, done, left_s))
+                            queue.extendleft(self._ended(one, done))
             finally:
-                for _, running, _ in active:
-                    running.stop()
+                for one in active:
+                    one.running.stop()
 
-    def _begin(
-        self, queue: deque[_Trial], active: list[tuple[_Trial, Running, float]]
-    ) -> bool:
+    def _begin(self, queue: deque[_Trial], active: list[_Begun]) -> bool:
         """Start what may start now; return whether anything runs.
 
         First in the queue stand hosts under suspicion: what needs them waits. So does a
@@ -186,34 +216,27 @@ class Trials:
             elif (
                 len(active) < self.parallel
                 and (trial.probed is not None or not self.over)
-                and not any(trial.names & other.names for other, *_ in active)
+                and not any(trial.names & other.trial.names for other in active)
             ):
                 queue.remove(trial)
                 try:
-                    running = trial.start(self.limit_s)
-                    active.append((trial, running, self.left_s))
+                    begun = trial.start(self.limit_s)
+                    begun.left_s = self.left_s
+                    active.append(begun)
                 except UsageError as error:  # not on these hosts
                     self._leave_out(trial.hosts, str(error))
         return bool(active)
 
-    def _ended(self, trial: _Trial, done: Finished, left_s: float) -> list[_Trial]:
-        """Take down what came of a run; return what must be run because of it.
-
-        Parameters
-        ----------
-        trial : _Trial
-        done : Finished
-        left_s : float
-            For how long further runs could begin when it began [s].
-        """
-        reason = failure_of(done)
-        if reason is None and trial.probed is None:
+    def _ended(self, begun: _Begun, done: Finished) -> list[_Trial]:
+        """Take down what came of a run; return what must be run because of it."""
+        trial, reason, time_s = begun.trial, failure_of(done), math.nan
+        if reason is None and begun.time_s is not None:
             try:
-                time_s = section_s(done.output, trial.program.binary)
+                time_s = begun.time_s(done)
             except ApplicationError as error:
                 reason = str(error)
         if reason is not None and done.begun:
-            self.end_s = max(self.end_s, self.clock() + left_s)
+            self.end_s = max(self.end_s, self.clock() + begun.left_s)
         if trial.probed is not None:
             if reason is not None and done.begun:
                 self._blame([trial.probed.name], reason, trial.hosts)

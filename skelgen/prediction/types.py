@@ -102,21 +102,24 @@ class Calibration:
         return lost_s / (lost_s + kept_s)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkeletonFacts:
     """What a prediction needs to know about a skeleton.
+
+    An application that is run for its phases has the same facts, but for those of a
+    skeleton alone: these keep the values that say "nothing is left out".
 
     Attributes
     ----------
     ranks : int
     scaling_factor : float
-        K as built [1].
+        K as built [1]; 1 where the application itself runs.
     expected_s : float
         Expected time on the recording machine [s].
     application_s : float
         Time of the recorded run [s].
     smallest_good_s : float
-        Time of the shortest good skeleton [s].
+        Time of the shortest good skeleton [s]; 0 where any length will do.
     dropped_share : float
         Share of the application's time that nothing in the skeleton stands for.
     mpi : str
@@ -160,17 +163,17 @@ class SkeletonFacts:
     """
 
     ranks: int
-    scaling_factor: float
+    scaling_factor: float = 1.0
     expected_s: float
     application_s: float
-    smallest_good_s: float
-    dropped_share: float
+    smallest_good_s: float = 0.0
+    dropped_share: float = 0.0
     mpi: str
     ranks_per_host: tuple[int, ...]
     command: tuple[str, ...]
     folder: str
     environment: tuple[tuple[str, str], ...]
-    calibration: Calibration | None
+    calibration: Calibration | None = None
     mix_error: float | None = None
     method: str = "whole-events"
     unmeasured_share: float = 0.0

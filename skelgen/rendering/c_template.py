@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from skelgen.rendering.c_text import checked
+from skelgen.rendering.templates import TextKind, filled, first_line
 
-import jinja2
-
-from skelgen import _paths
-from skelgen.rendering.c_text import c_comment, c_string, checked
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_paths.templates() / "skeleton"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters |= {"c_string": c_string, "comment": c_comment}
-    return environment
+_FOLDER = "skeleton"
 
 
 def fill(template: str, **values: object) -> str:
@@ -32,4 +16,17 @@ def fill(template: str, **values: object) -> str:
     InputError
         When it holds what no program of ours holds.
     """
-    return checked(_environment().get_template(template).render(**values))
+    return checked(filled(TextKind.C, _FOLDER, template, values))
+
+
+def stated(template: str) -> dict[str, tuple[str, ...]]:
+    """Return what the first line of a template says about it.
+
+    It is a comment such as ``{# needs: series told; includes: string.h #}``; a
+    template without one says nothing.
+    """
+    first = first_line(TextKind.C, _FOLDER, template)
+    if not (first.startswith("{# ") and first.endswith(" #}")):
+        return {}
+    clauses = [clause.partition(": ") for clause in first[3:-3].split("; ")]
+    return {name: tuple(words.split()) for name, _, words in clauses}

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from skelgen.pipeline.coupling_facts import error_of
 from skelgen.results.base import Result, known_only
 from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
@@ -173,8 +172,8 @@ class ModelCoupleResult(Result):
             p95=found.time_s.p95,
             sum=found.sum_s,
             measured=measured.time_s if measured else None,
-            error=error_of(found, found.time_s.p50),
-            sum_error=error_of(found, found.sum_s),
+            error=found.error_of(found.time_s.p50),
+            sum_error=found.error_of(found.sum_s),
             verdict=verdict_of(found.doubts),
             doubts=named(found.doubts),
             notes=found.notes,

@@ -131,8 +131,8 @@ class BuildResult(Result):
     ----------
     output : Path
         Its folder.
-    scale, scaling_factor : float
-        K: application time / skeleton time. The first name is the older one [1].
+    scaling_factor : float
+        K: application time / skeleton time [1].
     method : str
         Rules that it was planned by.
     signature_items, skeleton_events : int
@@ -156,7 +156,6 @@ class BuildResult(Result):
     result: ClassVar[str] = "build"
 
     output: Path
-    scale: float
     scaling_factor: float
     method: str
     signature_items: int
@@ -174,8 +173,7 @@ class BuildResult(Result):
         """Return the answer to what was built."""
         return cls(
             output=found.output,
-            scale=found.scale,
-            scaling_factor=found.scale,
+            scaling_factor=found.scaling_factor,
             method=found.method,
             signature_items=found.signature_items,
             skeleton_events=found.skeleton_events,

@@ -235,4 +235,4 @@ class LiveRun:
         )
         if self._partly:
             why = f"they are not whole in {self._folder.parent}; is its disk full?"
-        return f"{name} ended and {who} told no times: {why}"
+        return f"{name} ended and {who} wrote no times: {why}"

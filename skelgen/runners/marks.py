@@ -174,7 +174,7 @@ def too_short(ranks: Sequence[RankTimes], last: WantedOccurrence, place: Path) -
     ended = (rank for rank, one in enumerate(ranks) if one.end == FINALIZED)
     if (short := next(ended, None)) is None:
         return (
-            f"ranks came to the end of phase {last.phase} but told fewer times than "
+            f"ranks came to the end of phase {last.phase} but wrote fewer times than "
             "they were asked for: is there memory left on their hosts?"
         )
     return (

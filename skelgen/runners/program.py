@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,17 +55,13 @@ class PhaseProgram:
         wanted = {one.phase for one in self.plan.wanted}
         return SkeletonFacts(
             ranks=known.ranks,
-            scaling_factor=known.application_s / self.plan.expected_s,
             expected_s=known.application_s,
             application_s=known.application_s,
-            smallest_good_s=0.0,
-            dropped_share=0.0,
             mpi=known.provenance.mpi,
             ranks_per_host=known.provenance.ranks_per_host,
             command=known.provenance.command,
             folder=known.folder,
             environment=known.environment,
-            calibration=None,
             method=PHASES,
             unmeasured_share=unmeasured_share(known, wanted),
             drift=drift(known, wanted),
@@ -89,7 +85,7 @@ class PhaseProgram:
 
 
 class PhaseRun:
-    """An execution that tells its time as a skeleton does."""
+    """An execution whose time is that of the whole application (PAET)."""
 
     def __init__(
         self, program: PhaseProgram, application: Application, most_s: float | None
@@ -97,6 +93,7 @@ class PhaseRun:
         self._signature = program.signature
         most_s = limit_s(program.plan) if most_s is None else most_s
         self._run = LiveRun(application, program.plan.wanted, most_s)
+        self._paet_s = 0.0
 
     def poll(self) -> Finished | None:
         """Return how it ended, None while it runs."""
@@ -104,13 +101,27 @@ class PhaseRun:
         if done is None:
             return None
         try:
-            time_s = paet_s(self._signature, self._run.measured())
+            self._paet_s = paet_s(self._signature, self._run.measured())
         except ApplicationError as error:
             return replace(
                 done, exit_code=NO_RESULT, errors=str(error), timed_out=False
             )
-        said = json.dumps({"seconds": time_s})
-        return replace(done, exit_code=0, output=said, errors="", timed_out=False)
+        return replace(done, exit_code=0, output="", errors="", timed_out=False)
+
+    def time_s(self, done: Finished) -> float:
+        """Return the time that its phases predict [s].
+
+        Raises
+        ------
+        ApplicationError
+            When they tell none.
+        """
+        if not 0 < self._paet_s < math.inf:
+            raise ApplicationError(
+                f"the phases of {self._signature.provenance.application} tell no time: "
+                f"{self._paet_s} s; measure more of them (skelgen phases --relevance)"
+            )
+        return self._paet_s
 
     def stop(self) -> None:
         """End it with all its ranks."""

@@ -44,9 +44,14 @@ def known(question: Question) -> Answer:
 
 
 def row(question: Question) -> Answer:
-    """Show a row as store export writes it, and a model as model fit does."""
+    """Show a row as store export writes it, a model as model fit does, and a page."""
     try:
         found = download.kept_row(question.settings.store, question.path["identity"])
     except (InputError, UsageError) as error:
         raise RefusedError(404, str(error)) from error
-    return {"id": found.identity, "line": found.line, "model": found.model}
+    return {
+        "id": found.identity,
+        "line": found.line,
+        "model": found.model,
+        "page": found.page,
+    }

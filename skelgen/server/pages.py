@@ -20,12 +20,12 @@ from skelgen.web import (
     site_runs,
 )
 from skelgen.web.chart_render import render_chart
-from skelgen.web.run_loads import run_loads_blocks, run_loads_chart
+from skelgen.web.run_loads import run_loads_chart
 from skelgen.web.site import inputs_text
 from skelgen.web.site_render import icon, script, style_sheet
 
 #: Fields of `/ask`.
-ASKED = ("app", "model", "at", "hosts", "load")
+ASKED = ("app", "model", "at", "hosts", "system", "load")
 
 
 def may(question: Question, right: Right) -> bool:
@@ -95,13 +95,6 @@ def stored_run(question: Question) -> tuple[str, Run]:
     if not isinstance(row, Run):
         raise RefusedError(404, "this is no run; open it from the list of runs")
     return identity, row
-
-
-def run(question: Question) -> Answer:
-    """Show one run."""
-    _, found = stored_run(question)
-    loads = run_loads_blocks(found, *loads_around(question.settings.store, found))
-    return site_runs.run_page(found, loads, may_remove=may(question, Right.ADMINISTER))
 
 
 def run_loads(question: Question) -> Answer:
@@ -207,6 +200,7 @@ def asked_of(question: Question) -> Wondered:
         model=asked.get("model", ""),
         at=asked.get("at", ""),
         hosts=asked.get("hosts", ""),
+        system=asked.get("system", ""),
         load=asked.get("load", ""),
     )
 

@@ -35,6 +35,11 @@ HEADERS = {
 }
 #: Of a page with a script, which is ours, in a file of its own.
 SCRIPT_POLICY = f"{HEADERS[_POLICY]}; script-src 'self'"
+#: Of a page that has its script and style within it, which are ours by their hashes.
+_HASHED = (
+    "default-src 'none'; script-src {}; style-src {}; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
 
 
 def reply(
@@ -46,7 +51,9 @@ def reply(
     if isinstance(found, GoTo):
         return Response(None, 303, {"location": f"{settings.prefix}{found.path}"})
     if isinstance(found, Sent):
-        headers = _as_file(found.file_name) if found.file_name else None
+        headers = _as_file(found.file_name) if found.file_name else {}
+        if found.scripts:
+            headers[_POLICY] = _HASHED.format(found.scripts, found.styles)
         return Response(found.content, 200, headers, media_type=found.media_type)
     if isinstance(found, Streamed):
         headers = _as_file(found.file_name)

@@ -142,11 +142,21 @@ class GoTo:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An answer that is neither a page nor JSON; with a name it is a file to keep."""
+    """An answer that is neither a page nor JSON; with a name it is a file to keep.
+
+    Attributes
+    ----------
+    content : bytes
+    media_type, file_name : str
+    scripts, styles : str
+        Hashes of our own script and style that are within it, for its policy.
+    """
 
     content: bytes
     media_type: str
     file_name: str = ""
+    scripts: str = ""
+    styles: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def read_nest(document: Field, symbols: dict[str, int]) -> ReadNest:
                 columns.count.append(loop.executions)
                 length += loop.executions
             if length > LONGEST:
-                raise entry.error(f"the nest stands for more than {LONGEST} calls")
+                raise entry.error(f"the nest expands to more than {LONGEST} calls")
         else:
             open_loops.append(_open(columns, entry, loop.executions))
     nest = Nest(
@@ -167,7 +167,7 @@ def _open(columns: _Columns, entry: Field, executions: int) -> _Loop:
         )
     total = sum(trip * times for trip, times in trips)
     if total > LONGEST:
-        raise place.error(f"the nest stands for more than {LONGEST} calls")
+        raise place.error(f"the nest expands to more than {LONGEST} calls")
     item = len(columns.symbol)
     columns.add(-1, trips)
     return _Loop(iter(fields["body"].items()), total, item, fields["body"])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.dominant_sequence import largest_good_scale
+from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
 from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
 from skelgen.skeleton.quantities.series import series_sums
@@ -79,7 +79,7 @@ def report_of(
         (what, min(time_s / rank_s, 1.0) if rank_s else 0.0)
         for what, time_s in signature.not_computed
     )
-    good = largest_good_scale(signature)
+    good = largest_good_scaling_factor(signature)
     smallest_s = signature.application_s / good
     said = [*warnings, *_warnings(table, fraction)]
     said += [str(one) for one in unlike_doubts(signature.unseen, not_computed)]
@@ -90,7 +90,7 @@ def report_of(
             f"{format_seconds(smallest_s)} and more"
         )
     if share > _DROPPED_WARNING:
-        said.append(f"nothing in the skeleton stands for {share:.1%} of the time")
+        said.append(f"run time not represented in the skeleton: {share:.1%}")
     return Report(
         classes=classes,
         fraction=fraction,
@@ -99,7 +99,7 @@ def report_of(
         dropped=everything,
         merged=_merged(signature),
         smallest_good_s=smallest_s,
-        largest_good_scale=good,
+        largest_good_scaling_factor=good,
         warnings=tuple(said),
         dealers=tuple(dealers),
         not_computed=not_computed,

@@ -190,7 +190,7 @@ class Report:
         What was averaged: what, calls, standard deviation of its time [s].
     smallest_good_s : float
         Time of the shortest good skeleton [s].
-    largest_good_scale : float
+    largest_good_scaling_factor : float
         Scaling factor of that skeleton.
     warnings : tuple of str
     dealers : tuple of int
@@ -208,7 +208,7 @@ class Report:
     dropped: tuple[tuple[str, int, float], ...]
     merged: tuple[tuple[str, int, float], ...]
     smallest_good_s: float
-    largest_good_scale: float
+    largest_good_scaling_factor: float
     warnings: tuple[str, ...]
     dealers: tuple[int, ...] = ()
     not_computed: tuple[tuple[str, float], ...] = ()
@@ -235,6 +235,8 @@ class Plan:
         Rules by which it was made: WHOLE_EVENTS or PAPER_2005.
     served : tuple of Program
         What is written instead, where ranks serve whoever comes first; else empty.
+    queries_per_s : float
+        How often a second of computation asks for the CPU time [1/s].
     """
 
     signature: Signature
@@ -245,3 +247,4 @@ class Plan:
     report: Report
     method: str = WHOLE_EVENTS
     served: tuple[Program, ...] = ()
+    queries_per_s: float = 0.0

@@ -17,6 +17,7 @@ from skelgen.store.rows import (
     Series,
     StoredModel,
     StoredPrediction,
+    StoredRecording,
     Template,
 )
 from skelgen.store.store import Added, AddedRow, Store, StoredApplication
@@ -38,6 +39,7 @@ __all__ = [
     "StoredApplication",
     "StoredModel",
     "StoredPrediction",
+    "StoredRecording",
     "Template",
     "condition",
     "conditions_of",

@@ -19,6 +19,7 @@ from skelgen.store.rows import (
     Series,
     StoredModel,
     StoredPrediction,
+    StoredRecording,
     Template,
 )
 from skelgen.store.values import BY_TYPE, Values
@@ -36,6 +37,7 @@ _WORDS: Mapping[type[Any], str] = MappingProxyType(
         Coupling: "coupling",
         StoredModel: "model",
         StoredPrediction: "prediction",
+        StoredRecording: "recording",
     }
 )
 

@@ -13,7 +13,7 @@ from typing import Any
 from skelgen.documents import Field
 from skelgen.errors import InputError
 from skelgen.store.kinds import MISSING, RowKind, kind_of, kinds
-from skelgen.store.rows import Row, Series
+from skelgen.store.rows import MOST_RECORDING, Row, Series, StoredRecording
 from skelgen.store.values import UnfitError
 
 #: The member that names the kind of a row.
@@ -132,11 +132,18 @@ def identity_of(row: Row, content: str | None = None) -> str:
     """
     if isinstance(row, Series):
         return content_identity(_encode(["series", row.host, row.quantity]))
+    if isinstance(row, StoredRecording):
+        return identity_of_recording(row.run)
     if known := getattr(row, _IDENTITY, ""):
         return str(known)
     if getattr(row, "source", "content"):
         return content_identity(content_of(row) if content is None else content)
     return uuid.uuid4().hex
+
+
+def identity_of_recording(run: str) -> str:
+    """Return the identity of the recording of a run: a run has one place for it."""
+    return content_identity(_encode(["recording", run]))
 
 
 def _read(kind: RowKind, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +166,12 @@ def _read(kind: RowKind, value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(row: Row, kind: RowKind, where: str = "") -> None:
-    """Refuse a series whose times and values do not fit together."""
+    """Refuse a series whose times and values do not fit, and a long recording."""
+    if isinstance(row, StoredRecording) and len(row.document) > MOST_RECORDING:
+        raise InputError(
+            f"{where}document: read {len(row.document)} characters, expected at most "
+            f"{MOST_RECORDING}"
+        )
     if not isinstance(row, Series):
         return
     times = row.times

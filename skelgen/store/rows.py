@@ -323,6 +323,34 @@ class StoredPrediction:
     family: str = ""
 
 
+#: The longest page of a recorded run, as text [characters].
+MOST_RECORDING = 1_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecording:
+    """What the page of a recorded run shows; a run has one at most.
+
+    Attributes
+    ----------
+    run : str
+        Identity of the run.
+    document : str
+        Compressed; `skelgen.web.recording_read` reads it and trusts nothing of it.
+    """
+
+    run: str
+    document: str
+
+
 Row = (
-    Run | Fact | Message | Series | Template | Coupling | StoredModel | StoredPrediction
+    Run
+    | Fact
+    | Message
+    | Series
+    | Template
+    | Coupling
+    | StoredModel
+    | StoredPrediction
+    | StoredRecording
 )

@@ -14,6 +14,7 @@ from skelgen.errors import InputError
 from skelgen.store.conditions import Condition, clause
 from skelgen.store.database import BusyError, Database, damaged, sound_in
 from skelgen.store.kinds import kind_of
+from skelgen.store.lines import identity_of_recording
 from skelgen.store.rows import (
     Coupling,
     Fact,
@@ -23,6 +24,7 @@ from skelgen.store.rows import (
     Series,
     StoredModel,
     StoredPrediction,
+    StoredRecording,
     Template,
 )
 from skelgen.store.spool_store import Spool
@@ -42,6 +44,8 @@ _NEWEST_FACTS = (
 )
 #: How often rows are tried while writers wait for each other in a circle.
 _ATTEMPTS = 5
+#: Recordings in one statement.
+_AT_ONCE = 100
 
 
 class AddedRow(NamedTuple):
@@ -70,11 +74,14 @@ class Added:
     ----------
     added, already, refused : tuple of AddedRow
         Those that are new, those that the store had, and those that it cannot hold.
+    pages : int
+        Pages of recorded runs that are new, where these are no rows of their own.
     """
 
     added: tuple[AddedRow, ...] = ()
     already: tuple[AddedRow, ...] = ()
     refused: tuple[AddedRow, ...] = ()
+    pages: int = 0
 
 
 class StoredApplication(NamedTuple):
@@ -304,6 +311,16 @@ class Store:
     ) -> list[StoredModel]:
         """Return models, in the order of time."""
         return self._those(StoredModel, "fitted", application=application, name=name)
+
+    def recordings(self, runs: Sequence[str]) -> list[StoredRecording]:
+        """Return what pages of recorded runs show, by the identities of the runs."""
+        database, found = self.current(), list[Any]()
+        names = [identity_of_recording(one) for one in runs]
+        for begin in range(0, len(names), _AT_ONCE):
+            some = names[begin : begin + _AT_ONCE]
+            where = f"WHERE identity IN ({','.join('?' * len(some))}) ORDER BY identity"
+            found += rows_of(database, StoredRecording, where, some, self.faults)
+        return [one.row for one in found]
 
     @property
     def spool_folder(self) -> Path | None:

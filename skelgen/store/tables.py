@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 from skelgen.store.database import DamagedError, Database
 from skelgen.store.deadlines import check_deadline
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
-from skelgen.store.lines import content_of, identity_of, seal_of
+from skelgen.store.lines import (
+    content_of,
+    identity_of,
+    identity_of_recording,
+    seal_of,
+)
 from skelgen.store.rows import Row, Run, RunPart, Series
 from skelgen.store.samples import keep_samples, remove_series
 from skelgen.store.values import REAL, TEXT, UnfitError, as_real, as_text
@@ -240,6 +245,8 @@ def remove(database: Database, identities: Sequence[str]) -> int:
         if kind.type is Run:
             for table in ("run_values", "parts"):
                 _delete(database, table, "run", there)
+            pages = [identity_of_recording(one) for one in there]
+            _delete(database, "recordings", "identity", pages)
         _delete(database, table_of(kind), "identity", there)
         removed += len(there)
     return removed

@@ -35,8 +35,8 @@ def measuring_program(mpi: Mpi) -> Path:
     """
     if mpi.compiler is None:
         raise MachineError(
-            f"no mpicc of {mpi.title} beside {mpi.launcher}, which the measuring "
-            "program is compiled with; install the MPI's development package or: pip "
+            f"no mpicc of {mpi.title} next to {mpi.launcher}, which compiles the "
+            "measuring program; install the MPI's development package or: pip "
             "install mpich"
         )
     sources = _paths.system_sources()

@@ -10,6 +10,9 @@ import base64
 import binascii
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from skelgen.documents import Field, sealed_json
 from skelgen.documents.files import as_text, read_bytes
@@ -32,18 +35,23 @@ _FIELDS = (
     "data",
 )
 _MOST_FILE, _MOST_LANES, _MOST_THINGS = 4 << 20, 256, 255
+_FIRST_THINGS = [RankWork.COMPUTATION, RankWork.ABSENT]
 _MOST_NS, _MOST_RANKS = 1 << 62, 1 << 31
 
 
 def text_of(timeline: RunTimeline) -> str:
     """Return the text of the file."""
-    content = {
+    return sealed_json(plain_timeline(timeline), indent=None)
+
+
+def plain_timeline(timeline: RunTimeline) -> dict[str, Any]:
+    """Return a timeline as plain values for JSON."""
+    return {
         "format": _FORMAT,
         **asdict(timeline),
         "things": [[int(one.work), one.name] for one in timeline.things],
         "data": base64.b64encode(timeline.data).decode(),
     }
-    return sealed_json(content, indent=None)
 
 
 def load(folder: Path) -> RunTimeline | None:
@@ -59,16 +67,38 @@ def load(folder: Path) -> RunTimeline | None:
         text = as_text(path, read_bytes(path, most_bytes=_MOST_FILE))
     except NoFileError:
         return None
-    document = json_field(text, path)
-    found = _timeline(document)
+    return read_timeline(json_field(text, path))
+
+
+def read_timeline(document: Field, most_pieces: int = MOST_CODED) -> RunTimeline:
+    """Read a timeline that anybody may have written.
+
+    Parameters
+    ----------
+    document : Field
+        As `plain_timeline` writes it; other members are left alone.
+    most_pieces : int
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    found = _timeline(document, most_pieces)
     try:
-        decoded(found)
+        rows = decoded(found)
     except ValueError as error:
         raise document.error(f"the data {error}") from error
+    for lane, pieces in zip(found.lanes, rows, strict=True):
+        length_ns = float(pieces.length_ns.sum(dtype=np.float64))
+        if length_ns > 2.0 * found.span_ns + found.unit_ns:
+            raise document.error(
+                f"the data of rank {lane.first} takes longer than the run"
+            )
     return found
 
 
-def _timeline(document: Field) -> RunTimeline:
+def _timeline(document: Field, most_pieces: int) -> RunTimeline:
     parts = document.mapping(_FIELDS, None)
     parts["format"].integer(_FORMAT, _FORMAT)
     found = RunTimeline(
@@ -85,11 +115,13 @@ def _timeline(document: Field) -> RunTimeline:
     for field, number, most in (
         ("things", len(found.things), _MOST_THINGS),
         ("lanes", len(found.lanes), _MOST_LANES),
-        ("lanes", pieces, MOST_CODED),
+        ("lanes", pieces, most_pieces),
         ("data", len(found.data), 2 * MOST_BYTES),
     ):
         if number > most:
             raise parts[field].error(f"read {number} of them, expected at most {most}")
+    if [one.work for one in found.things[:2]] != _FIRST_THINGS:
+        raise parts["things"].error("expected computation and absence first")
     if not found.lanes:
         raise parts["lanes"].error("read none, expected a row for each rank")
     return found

@@ -155,7 +155,7 @@ def _other_worlds(folder: Path) -> list[str]:
             name = Path(known[0].program).name or "unknown program"
             found.append(
                 f"{path.name} holds another run ({name} on {known[0].world_size} "
-                "ranks): spawned by this one or started beside it; it is left out "
+                "ranks): spawned by this one or started next to it; it is left out "
                 f"here, see skelgen info {path}"
             )
     return found

@@ -1,4 +1,4 @@
-"""The records of one file through the C kernel; `skelgen.trace.plain` is its twin."""
+"""The records of one file through the C kernel."""
 
 from __future__ import annotations
 

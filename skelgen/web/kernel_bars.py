@@ -12,6 +12,8 @@ from skelgen.web.svg_drawing import Area, Line, Shape, Word, points
 #: Width of the drawing, height of a bar, and what is left for words [px].
 WIDTH, _BAR, _STEP = 460, 26, 56
 _LEFT, _RIGHT, _TOP, _BOTTOM = 12, 40, 22, 34
+#: Between a bar and its interval below it [px].
+_GAP = 6
 #: Kernels with a colour of their own.
 _COLOURS = 6
 
@@ -80,7 +82,7 @@ def _parts(bar: KernelBar, axis: Axis, top: float) -> Iterator[Shape]:
         begin_s += time_s
     if bar.ends:
         low, high = (float(axis.at(one)) + _LEFT for one in bar.ends)
-        middle = top + _BAR / 2
-        yield Line(points([(low, middle), (high, middle)]), "edge", "90 % interval")
+        below = top + _BAR + _GAP  # names of parts are in the bar
+        yield Line(points([(low, below), (high, below)]), "edge", "90 % interval")
         for end in (low, high):
-            yield Line(points([(end, middle - 5), (end, middle + 5)]), "edge")
+            yield Line(points([(end, below - 4), (end, below + 4)]), "edge")

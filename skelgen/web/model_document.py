@@ -127,7 +127,7 @@ def _facts(model: Model) -> list[tuple[str, str]]:
     facts = [
         ("family", model.family),
         ("runs", str(model.scale.runs)),
-        ("error of a run, half are nearer", f"{error:.1%}"),
+        ("median error of a run", f"{error:.1%}"),
     ]
     if model.dropped:
         facts.append(("left out", ", ".join(model.dropped)))

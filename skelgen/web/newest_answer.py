@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.prediction.kept import KeptPrediction, KeptSet
-from skelgen.prediction.predict import PHASES, expected_ratio, ratio, scale
+from skelgen.prediction.predict import PHASES, correction, expected_ratio, ratio
 from skelgen.prediction.types import Calibration, SkeletonFacts
-from skelgen.units import format_seconds
+from skelgen.units import format_moment, format_seconds
 from skelgen.web.interval_picture import DotPicture, IntervalRow, dot_picture
 
 #: Calibrations and earlier predictions of a page, the newest.
@@ -160,7 +160,7 @@ def _rule(facts: SkeletonFacts | None, newest: KeptPrediction) -> str:
             "The skeleton's time there, times the recorded time over the skeleton's "
             "expected time: there is no calibration."
         )
-    if scale(ratio(facts), expected_ratio(facts), facts.method) != expected_ratio(
+    if correction(ratio(facts), expected_ratio(facts), facts.method) != expected_ratio(
         facts
     ):
         return "The skeleton's time there, times the ratio that calibrate measured."
@@ -197,7 +197,7 @@ def _ratios(facts: SkeletonFacts) -> DotPicture | None:
         application, skeleton = one.application_runs_s, one.skeleton_runs_s
         least = min(application) / max(skeleton)
         most = max(application) / min(skeleton)
-        name = f"{moment(one.date)} on {_where(one)}"
+        name = f"{format_moment(one.date)} on {_where(one)}"
         dots.append(IntervalRow(name, f"{one.ratio:.3f}", least, one.ratio, most))
     expected = expected_ratio(facts)
     title = "Measured ratio application / skeleton of each calibration"
@@ -206,7 +206,7 @@ def _ratios(facts: SkeletonFacts) -> DotPicture | None:
 
 def _row(one: Calibration, *, is_used: bool) -> CalibrationRow:
     return CalibrationRow(
-        date=moment(one.date),
+        date=format_moment(one.date),
         where=_where(one),
         mpi=one.mpi,
         ratio=f"{one.ratio:.3f}",
@@ -220,14 +220,3 @@ def _row(one: Calibration, *, is_used: bool) -> CalibrationRow:
 
 def _where(one: Calibration) -> str:
     return ",".join(one.hosts) or one.host
-
-
-def moment(date: str) -> str:
-    """Write an ISO date of UTC for people, to the second.
-
-    Examples
-    --------
-    >>> moment("2026-11-24T13:02:11.042+00:00")
-    '2026-11-24 13:02:11 UTC'
-    """
-    return f"{date[:19].replace('T', ' ')} UTC" if date else "unknown date"

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-
-from jinja2 import Environment
+from hashlib import sha256
 
 from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
+from skelgen.rendering import templates
+from skelgen.rendering.templates import TextKind
 from skelgen.ticks.table import TickTable
-from skelgen.units import format_seconds
 from skelgen.web import model_marks, residual_picture
-from skelgen.web.environment import environment_of
 from skelgen.web.model_picture import model_picture
-from skelgen.web.newest_answer import moment
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.residual_picture import residual_panels, residual_size
@@ -39,12 +38,14 @@ PICTURE_BEGINS = re.compile(
 )
 
 
-def render_page(page: Page) -> str:
+def render_page(page: Page, home: str = "") -> str:
     """Lay a page out as one HTML document without outside resources.
 
     Parameters
     ----------
     page : Page
+    home : str
+        Where a link on top leads; empty: there is none.
 
     Returns
     -------
@@ -57,7 +58,20 @@ def render_page(page: Page) -> str:
         "timeline": page.whole_run,
         "phases": page.phases,
     }
-    return filled("report.html.j2", page=page, edges=EDGES, **regions)
+    return filled("report.html.j2", page=page, home=home, edges=EDGES, **regions)
+
+
+@cache
+def page_hashes() -> tuple[str, str]:
+    """Return what a security policy calls the script and the style of these pages.
+
+    They are those of the templates, whatever a page shows: no other script runs.
+    """
+    script, style = (
+        base64.b64encode(sha256(f"\n{filled(name)}".encode()).digest()).decode()
+        for name in ("report_timeline.js.j2", "report_all.css.j2")
+    )
+    return f"'sha256-{script}'", f"'sha256-{style}'"
 
 
 def with_region(html: str, name: str, value: object) -> str | None:
@@ -189,16 +203,4 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
 
 def filled(template: str, **values: object) -> str:
     """Return a template of pages with its values in it."""
-    return visible(shown(_environment().get_template(template).render(**values)))
-
-
-@cache
-def _environment() -> Environment:
-    """Return that of all pages, with filters that these templates use."""
-    found = environment_of("web").overlay()
-    found.filters = {
-        **found.filters,
-        "seconds": format_seconds,
-        "moment": moment,
-    }
-    return found
+    return visible(shown(templates.filled(TextKind.HTML, "web", template, values)))

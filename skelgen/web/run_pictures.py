@@ -8,7 +8,7 @@ import numpy as np
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.dominant_sequence import DOMINANT_SHARE
+from skelgen.skeleton.keep.dominant_sequence import DOMINANT_SHARE
 from skelgen.units import format_seconds
 from skelgen.web.loop_tree import leaf_numbers, leaf_times_ns
 

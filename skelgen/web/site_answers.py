@@ -57,7 +57,7 @@ def ask_page(
     Parameters
     ----------
     asked : dict of str to str
-        What was typed: ``app``, ``model``, ``at``, ``hosts``, ``load``.
+        What was typed: ``app``, ``model``, ``at``, ``hosts``, ``system``, ``load``.
     applications, models : sequence of str
         Names to choose from.
     answer : AnswerShown, optional
@@ -69,6 +69,8 @@ def ask_page(
         FormField("model", "Model", asked["model"], "", ("", *models)),
         FormField("at", "At", asked["at"], "n=2000,ranks=8"),
         FormField("hosts", "Hosts", asked["hosts"], "n1,n2"),
+        FormField("system", "System", asked["system"],
+                  "cluster-a: only runs and models of it count"),
         FormField("load", "Load that others leave", asked["load"],
                   "cpu=0.5,bandwidth=0.8 or forecast; needs a model"),
     )  # fmt: skip

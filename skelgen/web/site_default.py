@@ -73,7 +73,9 @@ def _second(steps: DefaultSteps) -> StepForm | StepDone:
         )
         if not choices:
             return StepForm(DEFAULT, "Begin again", _SECOND, said=steps.said)
-        field = StepField("fixed", "Fixed at", steps.fixed, "inputs in words", choices)
+        field = StepField(
+            "fixed", "Fixed at", steps.fixed, "inputs that are text", choices
+        )
         return StepForm(
             DEFAULT, "Go on", _SECOND, (field,), _given(hidden), steps.said, left
         )

@@ -165,7 +165,7 @@ def _facts(one: FitShown) -> tuple[tuple[str, TableCell], ...]:
     rows = (
         ("family", one.model.family),
         ("runs", str(one.runs)),
-        ("error of a run, half are nearer", model_error(one.times)),
+        ("median error of a run", model_error(one.times)),
         ("the same in all runs", one.fixed),
         (
             "coefficients",
@@ -230,8 +230,12 @@ def next_runs_block(found: Sequence[NextRun]) -> list[Block]:
         for each in found
     )
     return [
-        Heading("A run that would tell most"),
-        SiteTable("The run that narrows intervals most for its cost", head, rows),
+        Heading("The most useful next run"),
+        SiteTable(
+            "The run that narrows the interval most for its cost comes first",
+            head,
+            rows,
+        ),
     ]
 
 
@@ -267,7 +271,7 @@ def add_here(
         fields = (*fields, StepField("system", "System", system))
     hidden = (("app", application), ("status", "ok"))
     return StepForm(
-        "/runs", "Add this run", "When you have made it", fields, hidden, changes=True
+        "/runs", "Add this run", "After you made it", fields, hidden, changes=True
     )
 
 

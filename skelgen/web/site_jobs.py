@@ -233,8 +233,8 @@ def next_runs_table(answer: Mapping[str, Any]) -> SiteTable | Prose:
         texts = (f"±{share(before)}", f"±{share(before - gain)}")
         took = format_seconds(_number(one, "time_s"))
         rows.append(cells(values, *texts, took, str(one.get("reason", ""))))
-    return SiteTable("The run that narrows intervals most for its cost", head,
-                     tuple(rows))  # fmt: skip
+    title = "The run that narrows the interval most for its cost comes first"
+    return SiteTable(title, head, tuple(rows))
 
 
 def _number(one: Mapping[str, Any], name: str) -> float:

@@ -155,7 +155,7 @@ def _second(steps: CouplingSteps) -> StepForm:
         fields.append(
             StepField(
                 *("over", "Arranged by", chosen.get("over", "")),
-                hint="what differs between the runs that are used",
+                hint="the input that differs between the runs",
                 choices=tuple(Option(one, one) for one in names),
             )
         )
@@ -177,7 +177,7 @@ def _second(steps: CouplingSteps) -> StepForm:
     return StepForm(
         *(PAGE, "Next", _TITLES[2], tuple(fields), _hidden(steps, 3)),
         said=steps.problem,
-        left="A graph type counts where a kernel did not run; it is not asked else.",
+        left="The graph type is used only at values where the kernel did not run.",
     )
 
 
@@ -190,10 +190,16 @@ def _third(steps: CouplingSteps) -> StepForm:
             low, high = _exact(numbers[0]), _exact(numbers[-1])
             fields += [
                 StepField(
-                    "low", f"{name} from", chosen.get("low", low), f"runs: {known}"
+                    "low",
+                    f"{name} from",
+                    chosen.get("low", low),
+                    f"least of the runs to use; they have {known}",
                 ),
                 StepField(
-                    "high", f"{name} to", chosen.get("high", high), "that are used"
+                    "high",
+                    f"{name} to",
+                    chosen.get("high", high),
+                    "largest of the runs to use",
                 ),
                 StepField("to", f"predict at {name}", chosen.get("to", high)),
             ]

@@ -171,7 +171,7 @@ def _facts(one: ModelEntry) -> tuple[tuple[str, TableCell], ...]:
         ("application", one.application, address("runs", app=one.application)),
         ("of", one.about or "all runs", ""),
         ("family", one.model.family, ""),
-        ("error of a run, half are nearer", model_error(one.model), ""),
+        ("median error of a run", model_error(one.model), ""),
         ("fitted", date(one.fitted), ""),
         ("by", one.author, ""),
         ("the same in all runs", inputs_text(one.fixed), ""),

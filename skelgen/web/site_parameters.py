@@ -180,9 +180,10 @@ def _first(steps: TemplateSteps) -> StepForm:
 
 def _first_done(steps: TemplateSteps) -> StepDone:
     chosen = steps.chosen
+    app = chosen.get("app", "")
     rows = (
         ("template", chosen.get("template", "")),
-        ("fitted to the runs of", chosen.get("app", "") or "none"),
+        ("fitted to the runs of", app) if app else ("computed from", "facts alone"),
         ("facts of", chosen.get("system", "") or "no system"),
     )
     return StepDone("1. Template and system", rows, steps.back)

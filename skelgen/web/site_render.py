@@ -7,7 +7,7 @@ from pathlib import Path
 
 from skelgen import _paths
 from skelgen.documents.text_of_bytes import shown, visible
-from skelgen.web.environment import environment_of
+from skelgen.rendering.templates import TextKind, filled
 from skelgen.web.site import SitePage
 
 _FOLDER = "web/server"
@@ -52,8 +52,8 @@ class Frame:
 
 def render_site(page: SitePage, frame: Frame) -> bytes:
     """Lay a page out as HTML, the same for the same page."""
-    template = environment_of(_FOLDER).get_template("page.html.j2")
-    text = template.render(page=page, frame=frame, navigation=NAVIGATION)
+    values = {"page": page, "frame": frame, "navigation": NAVIGATION}
+    text = filled(TextKind.HTML, _FOLDER, "page.html.j2", values)
     return visible(shown(text)).encode("utf-8", "replace")
 
 

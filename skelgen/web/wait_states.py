@@ -133,9 +133,9 @@ def _advice(
 
 
 def _balance(computed_s: NDArray[np.float64]) -> str:
-    mean_s = float(computed_s.mean())
-    if len(computed_s) < 2 or not mean_s:
+    if len(computed_s) < 2 or not computed_s.any():
         return ""
+    mean_s = float(computed_s.mean())
     rank = int(np.argmax(computed_s))
     most_s = float(computed_s[rank])
     return (

@@ -29,6 +29,7 @@ from skelgen.store import (
     Series,
     StoredModel,
     StoredPrediction,
+    StoredRecording,
     Template,
 )
 from skelgen.store.kinds import kinds
@@ -68,6 +69,7 @@ ROWS = (
         **{"inputs": RUN.inputs, "ranks": 2, "hosts": ("n1",), "source": "skel"},
         **{"identity": "p", "family": "MPICH"},
     ),
+    StoredRecording("r", "eJw="),
 )
 #: What a query that is made of texts would take for its own words.
 QUERIES = (

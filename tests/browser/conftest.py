@@ -1,4 +1,4 @@
-"""A browser for each module, and servers that all of them look at."""
+"""A browser for each worker, and servers that all tests look at."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 from tests.browsers import Site, chromium, emptied, filled, shown
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """Return Chromium: of the module, for asyncio is not free while it runs."""
+    """Return Chromium: of this folder, for asyncio is not free while it runs."""
     with chromium() as found:
         yield found
 
@@ -28,8 +28,8 @@ def empty_site(tmp_path_factory):
         yield found
 
 
-@pytest.fixture
-def own_site(tmp_path):
-    """Return a server of a filled store that a test may change."""
-    with Site(filled(tmp_path / "store.db")) as found:
+@pytest.fixture(scope="session")
+def own_site(tmp_path_factory):
+    """Return a server of a filled store; a test adds names that no other test has."""
+    with Site(filled(tmp_path_factory.mktemp("own") / "store.db")) as found:
         yield found

@@ -30,7 +30,7 @@ def said(capsys):
 
 @pytest.fixture
 def tab(browser, site):
-    with browser.tab(site) as found:
+    with browser.kept_tab(site) as found:
         yield found
 
 
@@ -194,8 +194,10 @@ def test_two_people_at_once_see_what_the_other_does(browser, own_site, said):
             adder.page.wait_for_url("**/runs/*")
             for tab in (adder, reader):
                 tab.open(adder.path)
-                assert tab.page.get_by_role("button", name="Remove").count() == 0
+                assert tab.page.get_by_role("link", name="Remove").count() == 0
             chief.open(adder.path)
+            chief.page.get_by_role("link", name="Remove this run").click()
+            chief.page.wait_for_url("**/remove")
             chief.page.get_by_role("button", name="Remove").click()
             chief.page.wait_for_url(f"{own_site.base}/runs")
             for tab in (adder, reader):

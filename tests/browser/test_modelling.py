@@ -16,6 +16,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.units import format_seconds
 from skelgen.web.site_models import quantity_text
+from tests.browsers import PHONE
 from tests.needs import needs_browser
 from tests.processes import comes_true
 
@@ -27,8 +28,7 @@ WINDOW = (1000, 860)
 
 @pytest.fixture(params=[True, False], ids=["script", "no script"])
 def tab(request, browser, site):
-    options = {"java_script_enabled": request.param}
-    with browser.tab(site, size=WINDOW, **options) as found:
+    with browser.kept_tab(site, size=WINDOW, script=request.param) as found:
         yield found
 
 
@@ -83,6 +83,12 @@ def has_pictures(tab, count: int) -> None:
     assert behind.count() == count
 
 
+def fits_a_phone(tab) -> None:
+    """Check that the page is not wider than a phone."""
+    tab.resize(PHONE)
+    assert tab.sideways() <= 0
+
+
 def keep(tab, name: str, at: str) -> None:
     """Keep the page from a place on."""
     tab.page.locator(at).first.evaluate("one => one.scrollIntoView()")
@@ -111,6 +117,7 @@ def test_a_curve(tab, said, system):
     has_pictures(tab, 2)
     if system == SYSTEMS[0]:
         keep(tab, "curve", "h2:has-text('Result')")
+    fits_a_phone(tab)
 
 
 def test_a_speedup_over_processes(tab, said):
@@ -147,6 +154,7 @@ def test_a_template_and_its_surface(tab, said, system):
     has_pictures(tab, 1)
     if system == SYSTEMS[0]:
         keep(tab, "template", "figure")
+    fits_a_phone(tab)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -170,6 +178,7 @@ def test_a_loop_by_its_kernels(tab, said, system):
     has_pictures(tab, 1)
     if system == SYSTEMS[0]:
         keep(tab, "coupling", "h2:has-text('What kernels')")
+    fits_a_phone(tab)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -189,6 +198,7 @@ def test_all_inputs_at_once(tab, said, system):
     has_pictures(tab, 2)
     if system == SYSTEMS[0]:
         keep(tab, "default", "h2:has-text('Result')")
+    fits_a_phone(tab)
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])

@@ -97,29 +97,20 @@ def keep_picture(tab, name: str) -> None:
         tab.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, LAPTOP, WALL], ids=["phone", "laptop", "wall"])
 @pytest.mark.parametrize("kind", PAGES)
-def test_a_page_fits_every_width_in_light_and_dark(browser, pages, kind, size, scheme):
-    seen = {"width": size[0], "height": size[1]}
-    with opened(browser, pages[kind], viewport=seen, color_scheme=scheme) as tab:
-        assert sideways_of(tab) == 0
-        assert tab.inner_text("h1")
-        assert tab.locator(".answer").is_visible()
-        keep_picture(tab, f"own-{kind}-{size[0]}-{scheme}")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", PAGES)
-def test_a_page_keeps_nobody_out(browser, pages, kind, scheme):
-    seen = {"width": PHONE[0], "height": PHONE[1]}
-    with opened(browser, pages[kind], viewport=seen, color_scheme=scheme) as tab:
-        assert barriers_of(tab) == []
-
-
-@pytest.mark.parametrize("kind", PAGES)
-def test_a_page_says_the_same_without_scripts(browser, pages, kind):
+def test_a_page_fits_every_width_and_keeps_nobody_out(browser, pages, kind):
     with opened(browser, pages[kind]) as tab:
+        assert tab.inner_text("h1")
         titles = tab.locator("h2").all_inner_texts()
+        for size in (LAPTOP, WALL, PHONE):
+            tab.set_viewport_size({"width": size[0], "height": size[1]})
+            assert sideways_of(tab) == 0
+            for scheme in ("light", "dark"):
+                tab.emulate_media(color_scheme=scheme)
+                assert tab.locator(".answer").is_visible()
+                keep_picture(tab, f"own-{kind}-{size[0]}-{scheme}")
+        assert barriers_of(tab, "color-contrast") == []
+        tab.emulate_media(color_scheme="light")
+        assert barriers_of(tab) == []
     with opened(browser, pages[kind], java_script_enabled=False) as tab:
         assert tab.locator("h2").all_inner_texts() == titles

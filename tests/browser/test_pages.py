@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 
 import pytest
 
@@ -20,20 +21,40 @@ LAST = [addresses(one)[-1] for one in shown_routes()]
 EMPTY = [
     one.path for one in shown_routes() if "{" not in one.path and one.path not in ASKED
 ]
+#: What is no page, though its name has no dot.
+FILES = ("/health",)
 #: Pictures and files that need a question: without it they say so.
 PICTURES = {one.path for one in shown_routes() if one.query and "." in one.path}
 #: Nothing was measured around the runs of the example.
 NOTHING = ("/runs/run-1000-2/loads.svg",)
-#: What links of a page lead to, and how many titles it has.
 _VISIBLE = "all => all.map(one => one.checkVisibility())"
 _INK = "one => getComputedStyle(one).color"
 _PAPER = "one => getComputedStyle(one).backgroundColor"
-_LINKS = "all => all.map(one => one.getAttribute('href'))"
 
 
 def name_of(path: str) -> str:
     """Return a name of a file for an address."""
     return re.sub("[^a-z0-9]+", "-", path.lower()).strip("-") or "overview"
+
+
+class _Links(HTMLParser):
+    """What the links of a text in HTML lead to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        href = dict(attrs).get("href")
+        if tag == "a" and href is not None:
+            self.found.append(href)
+
+
+def links_of(text: str) -> list[str]:
+    """Return what the links of a page lead to."""
+    links = _Links()
+    links.feed(text)
+    return links.found
 
 
 def test_every_route_with_braces_has_an_example():
@@ -42,36 +63,59 @@ def test_every_route_with_braces_has_an_example():
     assert {*EXAMPLES} <= {one.path for one in ROUTES}
 
 
-def check_page(tab, path: str, name: str = "") -> None:
-    """Open an address, and look at it as people with other windows and eyes do."""
-    asked = tab.ask(path)
-    if not is_page(asked):
+def check_page(tab, path: str, name: str = "") -> bool:
+    """Open an address, and look at it as people with other windows and eyes do.
+
+    Return whether it is a page.
+    """
+    if "." in path.partition("?")[0] or path in FILES:
+        asked = tab.ask(path)
+        assert not is_page(asked), path
         assert asked.status == 200 or path in PICTURES or path in NOTHING
-        return
+        return False
     page = tab.page
-    tab.open(path)
+    assert is_page(tab.open(path))
     assert page.locator("h1").count() == 1
     assert page.title().endswith(" – skelgen")
     assert tab.shifts() == 0
-    for scheme in ("dark", "light"):
-        tab.look(scheme)
-        rules = () if scheme == "light" else ("color-contrast",)
-        assert tab.barriers(*rules) == []
-        for size in (PHONE, WALL, LAPTOP):
-            tab.resize(size)
-            assert tab.sideways() <= 0
+    assert tab.barriers() == []
+    for size in (PHONE, WALL, LAPTOP):
+        tab.resize(size)
+        assert tab.sideways() <= 0
+        for scheme in ("light", "dark"):
+            tab.look(scheme)
             tab.picture(f"{name or name_of(path)}-{size[0]}-{scheme}")
+    assert tab.barriers("color-contrast") == []
+    return True
+
+
+def check_still_page(tab, still) -> None:
+    """Open the page of a tab without scripts and on paper: it says the same."""
+    still.open(tab.path)
+    assert still.page.inner_text("main") == tab.page.inner_text("main")
+    for form in still.page.locator("main form").all():
+        assert form.locator("button").count() >= 1
+    still.page.emulate_media(media="print", color_scheme="dark")
+    assert still.page.locator("h1").is_visible()
+    hidden = still.page.locator("nav, button, input, select, footer")
+    assert not any(hidden.evaluate_all(_VISIBLE))
+    assert still.page.locator("h1").evaluate(_INK) == "rgb(0, 0, 0)"
+    assert still.page.locator("body").evaluate(_PAPER) == "rgb(255, 255, 255)"
 
 
 @pytest.mark.parametrize("path", FULL)
-def test_a_page_is_for_all_eyes_and_windows(browser, site, path):
-    with browser.tab(site) as tab:
-        check_page(tab, path)
+def test_a_page_is_for_all_eyes_and_windows_without_scripts_and_on_paper(
+    browser, site, path
+):
+    with browser.kept_tab(site) as tab:
+        if check_page(tab, path) and path in LAST:
+            with browser.kept_tab(site, script=False) as still:
+                check_still_page(tab, still)
 
 
 @pytest.mark.parametrize("path", EMPTY)
 def test_a_page_of_an_empty_store_is_too(browser, empty_site, path):
-    with browser.tab(empty_site) as tab:
+    with browser.kept_tab(empty_site) as tab:
         check_page(tab, path, f"empty-{name_of(path)}")
 
 
@@ -87,7 +131,7 @@ def test_the_way_in_and_what_is_not_there_are_pages_too(browser, site):
 
 
 def test_all_links_lead_to_a_page_that_answers(browser, site):
-    with browser.tab(site) as tab:
+    with browser.kept_tab(site) as tab:
         seen, waiting = set(), [one for one in FULL if one not in (*PICTURES, *NOTHING)]
         while waiting and len(seen) < 150:
             path = waiting.pop(0)
@@ -97,8 +141,7 @@ def test_all_links_lead_to_a_page_that_answers(browser, site):
             answer = tab.ask(path)
             assert answer.status == 200, path
             if is_page(answer):
-                tab.page.set_content(answer.text(), wait_until="commit")
-                links = tab.page.locator("a[href]").evaluate_all(_LINKS)
+                links = links_of(answer.text())
                 assert all(one.startswith(("/", "#")) for one in links), path
                 waiting += [one for one in links if one.startswith("/")]
         assert len(seen) > len(FULL)
@@ -119,7 +162,7 @@ _OVER = """() => [
 def test_formulas_and_commands_stay_within_their_cell_and_column(
     browser, site, path, size
 ):
-    with browser.tab(site, size=size) as tab:
+    with browser.kept_tab(site, size=size) as tab:
         tab.open(path)
         over = tab.page.evaluate(_OVER)
         assert over and max(over) <= 0
@@ -137,7 +180,7 @@ _BEYOND = """one => [
 def test_keys_reach_each_column_on_a_phone_and_a_word_says_that_there_are_more(
     browser, site, path
 ):
-    with browser.tab(site, size=PHONE) as tab:
+    with browser.kept_tab(site, size=PHONE) as tab:
         tab.open(path)
         table = tab.page.locator(".scroll:has(th)").last
         beyond, word = table.evaluate(_BEYOND)
@@ -153,27 +196,6 @@ def test_keys_reach_each_column_on_a_phone_and_a_word_says_that_there_are_more(
         tab.resize(WALL)
         beyond, word = table.evaluate(_BEYOND)
         assert beyond <= 1 and word == "hidden"
-
-
-@pytest.mark.parametrize("path", LAST)
-def test_a_page_needs_no_script_and_fits_paper(browser, site, path):
-    with (
-        browser.tab(site) as tab,
-        browser.tab(site, java_script_enabled=False) as still,
-    ):
-        if not is_page(tab.ask(path)):
-            return
-        for one in (tab, still):
-            one.open(path)
-        assert still.page.inner_text("main") == tab.page.inner_text("main")
-        for form in still.page.locator("main form").all():
-            assert form.locator("button").count() >= 1
-        still.page.emulate_media(media="print", color_scheme="dark")
-        assert still.page.locator("h1").is_visible()
-        hidden = still.page.locator("nav, button, input, select, footer")
-        assert not any(hidden.evaluate_all(_VISIBLE))
-        assert still.page.locator("h1").evaluate(_INK) == "rgb(0, 0, 0)"
-        assert still.page.locator("body").evaluate(_PAPER) == "rgb(255, 255, 255)"
 
 
 def test_a_fault_of_a_page_is_noticed(browser, site):

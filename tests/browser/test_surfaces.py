@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browsers import PHONE
+from tests.browsers import LAPTOP, PHONE
 from tests.needs import needs_browser
 from tests.processes import comes_true
 
@@ -40,11 +40,9 @@ def is_about(found: list[float], first: list[float]) -> bool:
     return len(found) == len(first) and max(abs(a - b) for a, b in pairs) < 0.11
 
 
-@pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_keys_and_the_mouse_turn_a_surface_and_home_turns_it_back(browser, site, size):
-    with browser.tab(site) as tab:
-        if size:
-            tab.resize(size)
+    with browser.kept_tab(site, size=size) as tab:
         tab.open(PATH)
         svg = tab.page.locator(".drawing svg")
         first = drawn(svg)
@@ -69,7 +67,7 @@ def test_keys_and_the_mouse_turn_a_surface_and_home_turns_it_back(browser, site,
 
 
 def test_without_a_script_a_surface_is_a_picture_and_a_table(browser, site):
-    with browser.tab(site, java_script_enabled=False) as tab:
+    with browser.kept_tab(site, script=False) as tab:
         tab.open(PATH)
         svg = tab.page.locator(".drawing svg")
         assert svg.get_attribute("tabindex") is None

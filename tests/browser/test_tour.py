@@ -28,7 +28,7 @@ TOUR = (
 def test_the_filled_example_has_what_its_page_promises(
     browser, site, path, name, words
 ):
-    with browser.tab(site, size=(1000, 640)) as tab:
+    with browser.kept_tab(site, size=(1000, 640)) as tab:
         assert tab.open(path).status == 200
         assert words in tab.page.inner_text("main")
         tab.picture(name, whole=False)

@@ -22,6 +22,7 @@ from tests.c_warnings import WARNINGS
 from tests.mpis import FAMILIES, MPIS, TestMpi
 from tests.plans import CALIBRATION
 from tests.skeletons import signature
+from tests.unit import test_skeleton_task_farm_patterns as patterns
 
 pytestmark = [
     pytest.mark.mpi,
@@ -84,7 +85,9 @@ def sends_of(command: Sequence[str], folder: Path) -> list[int]:
     return np.add.reduceat(found.astype(int), calls.first[:-1]).tolist()
 
 
-@pytest.mark.parametrize("answer", ["bytes=80", "bytes=2", "bytes=80 type=2 holes"])
+@pytest.mark.parametrize(
+    "answer", ["bytes=80", "bytes=2", "bytes=1", "bytes=0", "bytes=80 type=2 holes"]
+)
 @pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
 def test_a_quick_worker_takes_what_a_slow_one_did(
     mpi: TestMpi, answer: str, tmp_path: Path
@@ -106,8 +109,29 @@ def test_a_quick_worker_hands_in_more_results(mpi: TestMpi, tmp_path: Path) -> N
 def test_workers_that_are_told_nothing_do_what_they_did(
     mpi: TestMpi, tmp_path: Path
 ) -> None:
-    command = skeleton(uneven("bytes=1"), mpi, tmp_path)
+    command = skeleton(uneven("bytes=80 type=1 holes"), mpi, tmp_path)
     assert sends_of(command, tmp_path / "run") == [2 * TURNS, TURNS, TURNS]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        patterns.tag_for_each_kind_of_result,
+        patterns.answer_with_an_empty_end,
+        patterns.worker_that_exchanges,
+        patterns.worker_that_does_not_wait,
+    ],
+)
+@pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
+def test_farms_of_other_kinds_send_as_many_messages(
+    mpi: TestMpi, turn: patterns.Turns, tmp_path: Path
+) -> None:
+    known = signature(patterns.text_of(turn))
+    sends = sends_of(skeleton(known, mpi, tmp_path), tmp_path / "run")
+    answers = 2 if turn is patterns.answer_with_an_empty_end else 1
+    assert sends[0] == answers * patterns.TASKS
+    assert sum(sends[1:]) == patterns.TASKS
+    assert min(sends[1:]) >= 1
 
 
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])

@@ -77,7 +77,7 @@ def test_report_says_where_the_time_went(mpi: TestMpi, built: Built) -> None:
     )
     report = result(mpi, built(build.plan('"ring" 100%')), 2)
     assert report["skeleton"] == '"ring" 100%'
-    assert (report["format"], report["scale"], report["ranks"]) == (1, 10, 2)
+    assert (report["format"], report["scaling_factor"], report["ranks"]) == (1, 10, 2)
     assert [section["name"] for section in report["sections"]] == ["start", "loop 1"]
     whole = report["seconds"]
     parts = sum(section["seconds"] for section in report["sections"])

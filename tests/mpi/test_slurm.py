@@ -83,8 +83,7 @@ def skeleton(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     (tmp_path / "skel").mkdir()
     save(facts, tmp_path / "skel")
     for name, text in render(plan, calibration=CALIBRATION).items():
-        if name != "skeleton.json":
-            (tmp_path / "skel" / name).write_text(text)
+        (tmp_path / "skel" / name).write_text(text)
     line = ["make", "-s", "-C", str(tmp_path / "skel"), f"MPICC={mpi.compiler}"]
     subprocess.run(line, check=True)
     return tmp_path / "skel"

@@ -43,7 +43,7 @@ def recorded(mpi: TestMpi, folder: Path, mode: str) -> Signature:
     line = [*mpi.launcher, "-n", str(RANKS), str(compiled(mpi, folder)), mode]
     subprocess.run(line, check=True, env=environment, timeout=300, capture_output=True)
     signature, _ = read_signature(
-        folder / "run", similarity_threshold=None, scale=3, target_s=None
+        folder / "run", similarity_threshold=None, scaling_factor=3, target_s=None
     )
     return signature
 

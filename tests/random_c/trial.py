@@ -222,7 +222,7 @@ class _Trial:
             signature, _ = read_signature(
                 self.folder / "program.run",
                 similarity_threshold=None,
-                scale=None,
+                scaling_factor=None,
                 target_s=None,
             )
         except SkelgenError as error:

@@ -37,7 +37,7 @@ rank *
   tail 500
 """
 KEYS = {
-    "scale",
+    "scaling_factor",
     "signature_items",
     "skeleton_events",
     "expected_s",
@@ -84,7 +84,7 @@ def refused(capsys, *words: str) -> tuple[int, str]:
 def test_build_prints_the_keys_that_others_rely_on(capsys, stored: Path):
     found = built(capsys, str(stored), "--scale", "10", "-o", "skel")
     assert set(found) >= KEYS
-    assert found["scale"] == 10
+    assert found["scaling_factor"] == 10
     assert found["expected_s"] == pytest.approx(found["application_s"] / 10, rel=0.05)
     assert 2 * 3 * 40 <= found["skeleton_events"] <= 2 * 5 * 41
     assert found["warnings"] == []
@@ -155,7 +155,7 @@ def test_the_phases_of_a_run_come_with_its_skeleton(capsys, tmp_path):
 
 def test_a_target_time_chooses_k(capsys, stored: Path):
     found = built(capsys, str(stored), "--target-time", "500ms", "-o", "skel")
-    assert found["scale"] == pytest.approx(found["application_s"] / 0.5)
+    assert found["scaling_factor"] == pytest.approx(found["application_s"] / 0.5)
 
 
 def test_without_a_name_the_folder_is_called_after_its_source(capsys, stored: Path):

@@ -346,8 +346,8 @@ def test_runs_are_pulled_as_lines_that_store_add_takes(url, place, tmp_path, cap
     assert len(runs_of(other, "heat")) == 2
     assert run(["pull", url, *names, "-o", str(out)]) == 2, "it is there already"
     capsys.readouterr()
-    assert run(["pull", url, names[0]]) == 0
-    assert json.loads(capsys.readouterr().out)["identity"] == names[0]
+    assert run(["pull", url, names[1]]) == 0
+    assert json.loads(capsys.readouterr().out)["identity"] == names[1]
     assert run(["pull", url, "nothing"]) == 3
     assert "nothing: there is no such" in said(capsys)
 

@@ -174,7 +174,7 @@ def test_the_page_and_the_lines_belong_to_a_run_that_force_may_replace(
 
 def measured(monkeypatch, source: Path) -> None:
     """Measure with an execution of the phases that is made up."""
-    here = SimpleNamespace(runner=None, elsewhere=False, hosts=())
+    here = SimpleNamespace(runner=None, elsewhere=False, hosts=(), mpi="")
     time_s = Interval(0.7, 0.8, 0.9)
     found = SimpleNamespace(doubts=(), time_s=time_s, measured_s=time_s)
     monkeypatch.setattr(plan, "check_phases", lambda _: None)

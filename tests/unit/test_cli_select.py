@@ -151,7 +151,7 @@ def test_a_damaged_file_of_runs_is_exit_code_3(capsys, folders, tmp_path: Path):
     [
         ([], 2, "no nodes to choose from"),
         (["--from", "n[1-2],n1"], 2, "n1 is there twice"),
-        (["--from", "n[1-2]", "--nodes", "3"], 2, "2 ranks do not need so many"),
+        (["--from", "n[1-2]", "--nodes", "3"], 2, "ask for at most 2 nodes"),
         (["--from", "n1", "--nodes", "2"], 7, "sets of 2 nodes are wanted from 1"),
         (["--from", "n[1-2]", "--nodes", "1"], 7, "2 ranks need 2 slots"),
         (["--from", "n[1-2", "--nodes", "1"], 2, "is not a list of hosts"),

@@ -39,7 +39,7 @@ def asked(here, capsys):
 
 def test_the_answer_to_add_has_the_keys_that_are_promised(asked):
     said = asked("store", "add", "own.jsonl", "runs.csv", "none.csv", code=3)
-    assert {*said} == {"format", "result", "added", "already", "refused"}
+    assert {*said} == {"format", "result", "added", "already", "refused", "pages"}
     assert {*said["added"][0]} == {"source", "run", "reason"}
     assert [one["run"] for one in said["added"][:2]] == ["r1", "r2"]
     assert said["refused"][0]["source"] == "none.csv"

@@ -61,7 +61,7 @@ def test_what_a_skeleton_does_not_repeat_is_left_out_with_its_time(
         writer.finish()
         writer.save(tmp_path)
     signature, _ = read_signature(
-        tmp_path, similarity_threshold=None, scale=2, target_s=None
+        tmp_path, similarity_threshold=None, scaling_factor=2, target_s=None
     )
     assert signature.dropped == (
         (

@@ -8,11 +8,12 @@ import pytest
 
 from skelgen.errors import InputError
 from skelgen.events.requests import AgeRows, RankRequests, dtype, kernel
-from skelgen.events.requests_plain import PlainRows
-from skelgen.events.rows import RowTable, number_plainly
+from skelgen.events.rows import RowTable
 from skelgen.events.types import SHAPE_DTYPE
 from skelgen.trace.definition_types import Ragged
 from skelgen.trace.format import trace_format
+from tests.twins.events_requests import PlainRows
+from tests.twins.events_rows import number_plainly
 
 LIB, FORMAT = kernel().lib, trace_format()
 CREATES = LIB.SKELGEN_ACTION_CREATES

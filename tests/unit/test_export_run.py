@@ -51,6 +51,19 @@ def test_messages_have_the_partners_that_matching_finds(tmp_path, save):
     messages = Messages(run)
     assert messages.pairs == len(found.send_call)
     assert messages.alone == 0
+    begins = events.enter_ns
+    assert Counter(
+        (half.begin_ns, other.begin_ns)
+        for event in run.events()
+        for half in event.posts
+        if half.role == ExportRole.SEND and (other := messages.other(half))
+    ) == Counter(
+        zip(
+            begins[found.send_call].tolist(),
+            begins[found.receive_call].tolist(),
+            strict=True,
+        )
+    )
     sizes = Counter(found.message_bytes.tolist())
     assert sizes == Counter(
         half.size_bytes

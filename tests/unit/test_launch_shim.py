@@ -38,7 +38,8 @@ def test_the_standards_library_takes_the_standards_compiler(
 
 def test_without_the_standards_compiler_it_is_named(monkeypatch, tmp_path: Path):
     command = abi_command(monkeypatch, tmp_path)
-    with pytest.raises(MachineError, match=r"libmpi_abi.so.1, but no mpicc_abi"):
+    said = r"libmpi_abi.so.1, but there is no mpicc_abi"
+    with pytest.raises(MachineError, match=said):
         mpi_of(command)
 
 

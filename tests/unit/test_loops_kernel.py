@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.loops import Nest, children, expand, fold, same
-from skelgen.loops.plain import fold_plain
 from tests.loop_programs import execute, items_of, loop_program
+from tests.twins.loops_kernel import fold_plain
 
 
 def letters(text: str) -> NDArray[np.int32]:

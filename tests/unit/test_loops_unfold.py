@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.loops import Nest, expand, fold, positions
-from skelgen.loops.plain_unfold import PlainUnfolding
 from skelgen.loops.unfold import spans
 from tests.loop_programs import execute, loop_program
+from tests.twins.loops_unfold import PlainUnfolding
 
 
 def nest_of(

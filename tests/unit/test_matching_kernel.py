@@ -7,17 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.matching import kernel, match, plain
+from skelgen.matching import kernel, match
 from skelgen.matching.roles import shape_table
 from tests.damage import cut_somewhere, scramble
 from tests.random_programs import random_program
+from tests.twins import matching_kernel as twin
 
 seeds = st.integers(0, 2**32)
 
 
 def assert_twins_agree(calls):
     table = shape_table(calls)
-    one, other = kernel.join(calls, table), plain.join(calls, table)
+    one, other = kernel.join(calls, table), twin.join(calls, table)
     for name in one.__slots__:
         mine, theirs = getattr(one, name), getattr(other, name)
         assert np.array_equal(mine, theirs), f"{name}: {mine} {theirs}"

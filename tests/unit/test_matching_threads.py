@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from skelgen.events import Events
 from skelgen.events.reorder import reorder
-from skelgen.matching import match, replay, replay_plain
+from skelgen.matching import match, replay
 from skelgen.matching.thread_order import depend
 from skelgen.matching.threads import matched, order_of_threads, overlapping
 from skelgen.ticks import place
 from tests.builders import events
 from tests.damage import scramble
 from tests.threaded import finishes, random_threads
+from tests.twins import matching_replay as twin
 
 seeds = st.integers(0, 2**32)
 
@@ -217,7 +218,7 @@ def assert_twins_agree(found):
         found.enter_ns,
         found.leave_ns,
     )
-    one, other = replay.replay(given), replay_plain.replay(given)
+    one, other = replay.replay(given), twin.replay(given)
     assert np.array_equal(one, other)
     assert np.array_equal(np.sort(one), np.arange(len(found.calls)))
 

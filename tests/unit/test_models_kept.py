@@ -14,7 +14,6 @@ from skelgen.models import regimes, runs, runs_ahead
 from skelgen.models.families import (
     default,
     normal_form,
-    plain,
     power,
     sum_refinement,
     terms,
@@ -25,6 +24,7 @@ from skelgen.models.families.sum_refinement import LARGEST_MISS, TIMES
 from skelgen.models.model import Model, fit_model, predict_with
 from skelgen.models.parts import fit_parts
 from skelgen.models.runs import Floats, RunTable, table_of
+from tests.twins import models_searching as twin
 
 KEPT = (
     normal_form.normal_forms,
@@ -61,7 +61,7 @@ def near_themselves(
     for size in np.unique(sizes):
         which = np.flatnonzero(sizes == size)
         sets = sums.sets[which, :size]
-        own, errors[which] = plain.near_themselves_plainly(
+        own, errors[which] = twin.near_themselves_plainly(
             columns[sets],
             sets >= len(columns) - steps,
             sums.coefficients[which, :size],
@@ -97,7 +97,7 @@ def test_a_model_is_the_same_with_the_twins_of_the_kernels(
     problem = next(problems(4000, [case]))
     forget()
     quick = fit_model(problem.learnt, family)
-    monkeypatch.setattr(normal_form, "search", plain.search_plainly)
+    monkeypatch.setattr(normal_form, "search", twin.search_plainly)
     monkeypatch.setattr(sum_refinement, "_near_themselves", near_themselves)
     forget()
     slow = fit_model(problem.learnt, family)

@@ -16,7 +16,7 @@ from skelgen.launch import Host
 from skelgen.phases import store as phases_store
 from skelgen.pipeline.keep_predictions import Keeping, names
 from skelgen.pipeline.measure import measure
-from skelgen.prediction.store import FACTS_FILE
+from skelgen.prediction.description import FACTS_FILE
 from skelgen.runners import application, backends, estimate, execute
 from skelgen.runners.estimate import Estimate
 from skelgen.store import Run, StoredPrediction, open_store, place_of

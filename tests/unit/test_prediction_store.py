@@ -12,45 +12,87 @@ from hypothesis import strategies as st
 
 from skelgen.documents import sealed_json
 from skelgen.errors import InputError
+from skelgen.matching.waits import WaitKind, WaitState
 from skelgen.prediction import SkeletonFacts
+from skelgen.prediction.description import (
+    FACTS_FILE,
+    RecordedLaunch,
+    SkeletonDescription,
+)
 from skelgen.prediction.predict import with_fitting
-from skelgen.prediction.store import FACTS_FILE, load, save_calibration, with_launch
+from skelgen.prediction.store import load, load_compute, save_calibration
+from skelgen.signature import Provenance
+from skelgen.skeleton.types import PAPER_2005
+from tests.every_operation import every_operation
+from tests.plans import CALIBRATION
 from tests.sealed import unsealed_json
 from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 
+def described(facts: SkeletonFacts) -> SkeletonDescription:
+    origin = Provenance("app", facts.command, facts.mpi, "h", "", "", (), (1,))
+    return SkeletonDescription(facts, CALIBRATION, origin, 7, ())
+
+
 def written(facts: SkeletonFacts) -> str:
-    """Return the description as the skeleton stage writes it."""
-    return json.dumps(
-        {
-            "format": 1,
-            "application": "app",
-            "scale": facts.scaling_factor,
-            "ranks": facts.ranks,
-            "application_s": facts.application_s,
-            "expected_s": facts.expected_s,
-            "mpi": facts.mpi,
-            "command": facts.command,
-            "signature": {"ranks_per_host": facts.ranks_per_host, "events": 7},
-            "dropped_share": facts.dropped_share,
-            "smallest_good_s": facts.smallest_good_s,
-            "dealers": facts.dealers,
-            "not_computed": dict(facts.not_computed),
-            "warnings": [],
-            "compute": {"host": "ref"},
-            "calibration": None,
-        }
-    )
+    """Return the description as a build writes it."""
+    return described(facts).text()
 
 
 def save(facts: SkeletonFacts, folder: Path) -> None:
-    text = with_launch(
-        written(facts), folder=facts.folder, environment=facts.environment
-    )
-    (folder / FACTS_FILE).write_text(text)
+    (folder / FACTS_FILE).write_text(written(facts))
     if facts.calibration is not None:
         save_calibration(facts.calibration, folder)
+
+
+def test_a_description_of_a_plan_is_read_as_it_was_written(tmp_path: Path):
+    launch = RecordedLaunch("/work", (("OMPI_MCA_btl", "tcp"),))
+    made = replace(every_operation(), method=PAPER_2005)
+    unseen = replace(made.signature, unseen=EVERYTHING)
+    waits = [WaitState(WaitKind.LATE_SENDER, "MPI_Recv", 7, 0.25, 1, 0.5)]
+    known = SkeletonDescription.of(
+        replace(made, signature=unseen),
+        CALIBRATION,
+        launch=launch,
+        mix_error=0.25,
+        waits=waits,
+    )
+    (tmp_path / FACTS_FILE).write_text(known.text())
+    assert load(tmp_path) == known.facts
+    assert load_compute(tmp_path) == CALIBRATION
+    assert (known.facts.folder, known.facts.environment) == (
+        "/work",
+        launch.environment,
+    )
+    assert known.facts.waits == tuple(waits)
+
+
+def test_a_description_says_what_the_skeleton_is():
+    known = json.loads(SkeletonDescription.of(every_operation(), CALIBRATION).text())
+    assert known["format"] == 1
+    assert known["application"] == "ring"
+    assert (known["scaling_factor"], known["ranks"]) == (10, 4)
+    assert (known["application_s"], known["expected_s"]) == (10, 1)
+    assert known["compute"]["steps_per_us"] == [600, 0, 0]
+    assert known["compute"]["mix"]["arithmetic"] == 1
+    assert known["signature"]["host"] == "here"
+    assert known["calibration"] is None
+    expected = {"mpi", "command", "dropped_share", "smallest_good_s", "warnings"}
+    assert expected <= set(known)
+    assert not {"launch", "mix_error", "waits"} & set(known)
+
+
+def test_an_older_file_calls_the_scaling_factor_scale(tmp_path: Path):
+    known = SkeletonDescription.of(every_operation(), CALIBRATION)
+    document = json.loads(known.text())
+    document["scale"] = document.pop("scaling_factor")
+    (tmp_path / FACTS_FILE).write_text(json.dumps(document))
+    assert load(tmp_path).scaling_factor == 10
+    del document["scale"]
+    (tmp_path / FACTS_FILE).write_text(json.dumps(document))
+    with pytest.raises(InputError, match="'scaling_factor' is missing"):
+        load(tmp_path)
 
 
 def test_earlier_calibrations_are_kept(tmp_path: Path):
@@ -103,14 +145,14 @@ def test_what_is_saved_is_loaded(tmp_path: Path, facts):
 
 
 def test_a_skeleton_without_recorded_launch_is_loaded(tmp_path: Path):
-    (tmp_path / FACTS_FILE).write_text(written(FACTS))
+    (tmp_path / FACTS_FILE).write_text(written(replace(FACTS, folder="")))
     assert load(tmp_path) == replace(FACTS, folder="", calibration=None)
 
 
 def test_a_calibration_leaves_the_rest_of_the_file_alone(tmp_path: Path):
     save(FACTS, tmp_path)
     content = unsealed_json(tmp_path / FACTS_FILE)
-    assert content["compute"] == {"host": "ref"}
+    assert content["compute"]["cpu"] == "Reference CPU"
     assert content["signature"]["events"] == 7
 
 
@@ -168,9 +210,9 @@ def test_any_edited_value_is_loaded_or_refused(tmp_path: Path, data):
 
 def test_what_the_recorder_could_not_see_is_read(tmp_path: Path) -> None:
     content = {**json.loads(written(FACTS)), "unseen": EVERYTHING.facts()}
-    (tmp_path / FACTS_FILE).write_text(json.dumps(content))
+    (tmp_path / FACTS_FILE).write_text(sealed_json(content))
     assert load(tmp_path).unseen == EVERYTHING
     content["unseen"]["threads"] = {"seconds": "many", "share": 1}
-    (tmp_path / FACTS_FILE).write_text(json.dumps(content))
+    (tmp_path / FACTS_FILE).write_text(sealed_json(content))
     with pytest.raises(InputError, match=r"unseen\.threads\.seconds"):
         load(tmp_path)

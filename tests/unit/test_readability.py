@@ -47,3 +47,13 @@ def test_a_sentence_ends_where_people_end_it() -> None:
     text = "# Head\n\nOne two three. Four `a b c` six\nseven: eight.\n\n    code here\n"
     found = list(readability.sentences(text, "x.md"))
     assert [(one.place, one.words) for one in found] == [("x.md:3", 3), ("x.md:3", 5)]
+
+
+def test_texts_for_people_have_no_private_words() -> None:
+    found = [
+        f"{where}: {text}"
+        for where, text in readability.texts_for_people()
+        if readability.PRIVATE_WORDS.search(text)
+    ]
+    assert len(list(readability.texts_for_people())) > 2000
+    assert found == []

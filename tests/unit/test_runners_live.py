@@ -103,7 +103,7 @@ def test_a_rank_that_never_comes_is_named(run: Run, monkeypatch: pytest.MonkeyPa
     [
         ((), replace(ENDED, exit_code=139, errors="boom"), "exit code 139 .*boom"),
         ((GOOD[0], ""), replace(ENDED, timed_out=True), "within 1.5 s .rank 1"),
-        ((), ENDED, "2 ranks told no times"),
+        ((), ENDED, "2 ranks wrote no times"),
         (
             (),
             replace(ENDED, exit_code=NO_RESULT, errors="no n7"),
@@ -135,7 +135,7 @@ def test_times_that_were_not_written_whole_are_told_of_a_full_disk(run: Run):
     execution, made = run(GOOD[0], "")
     (made.folder / "rank-000001.times.part").touch()
     execution.wait()
-    with pytest.raises(ApplicationError, match=r"rank 1 told no times: .* disk full"):
+    with pytest.raises(ApplicationError, match=r"rank 1 wrote no times: .* disk full"):
         execution.measured()
 
 

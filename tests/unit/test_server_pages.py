@@ -106,7 +106,7 @@ def test_no_name_of_a_store_becomes_an_element_or_an_attribute(tmp_path, place):
         found = Tags(answer.text)
         assert found.names <= known.names
         assert found.attributes <= known.attributes
-        assert all(re.match("/[^/]|/$|#main$", link) for link in found.links)
+        assert all(re.match("/[^/]|/$|#(main|end)$", link) for link in found.links)
         seen += answer.text.count("alert(1)")
     assert seen > 1000  # they were there, as text
 
@@ -252,7 +252,8 @@ def test_the_command_of_an_answer_gives_the_same_answer(browser, said):
 
     model = "app=heat&at=n=2500,ranks=8"
     hosts = [f"{model}&hosts={one}" for one in ("n1", "nosuch")]
-    for asked in ("app=heat&at=n=2000,ranks=8", model, *hosts):
+    system = "app=heat&at=n=2000,ranks=8&system=cluster"
+    for asked in ("app=heat&at=n=2000,ranks=8", system, model, *hosts):
         found = browser.get(f"/api/ask?{asked}").json()
         again = said(*shlex.split(found["command"])[1:])
         assert {name: found[name] for name in again} == again
@@ -270,6 +271,22 @@ def test_a_model_is_doubted_on_a_host_where_none_of_its_runs_was(browser, load):
     assert found["doubts"][-1]["code"] == "other-hosts"
     near = text_of(browser.get(f"/ask?{asked}N1,n2").text)
     assert "no run of this model" not in near
+
+
+def test_only_runs_and_models_of_a_system_answer_for_it(browser, said):
+    asked = "app=heat&at=n=2000,ranks=8&system="
+    there = browser.get(f"/api/ask?{asked}cluster").json()
+    assert there["runs"]
+    assert "--system cluster" in there["command"]
+    assert (
+        "from the model heat"
+        in browser.get("/ask?app=heat&at=n=2500,ranks=8&system=cluster").text
+    )
+    elsewhere = text_of(browser.get(f"/ask?{asked}other").text)
+    assert "Nobody knows yet." in elsewhere
+    assert "no run of this configuration was on other" in elsewhere
+    model = text_of(browser.get("/ask?model=heat&at=n=2500,ranks=8&system=other").text)
+    assert "Do not trust: no run of this model was on other;" in model
 
 
 def test_an_answer_has_its_interval_its_verdict_and_its_doubts(browser):
@@ -390,7 +407,7 @@ def test_behind_a_prefix_all_links_have_it(place):
     page = browser.get("/p/q/runs").text
     links = Tags(page).links
     assert len(links) > 20
-    assert all(link.startswith(("/p/q/", "#main")) for link in links)
+    assert all(link.startswith(("/p/q/", "#main", "#end")) for link in links)
     assert browser.get("/runs").status_code == 404
 
 

@@ -12,9 +12,9 @@ from skelgen.signature.spread import (
     samples_of_each,
     spread_of,
     statistics,
-    statistics_plainly,
 )
 from tests.summaries import assert_same
+from tests.twins.signature_spread import statistics_plainly
 
 values_at_leaves = st.lists(
     st.tuples(st.integers(0, 4), st.one_of(st.integers(0, 9), st.integers(0, 2**50))),

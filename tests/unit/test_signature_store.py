@@ -198,7 +198,7 @@ def test_a_person_can_change_what_statistics_do_not_count(edited, signature):
         ("- ranks: 0..3", "- ranks: 0..9", "groups[0].ranks: read 9, expected 0 to 3"),
         ("- loop: 20", "- loop: 21", "groups[0].nest[0].body[1].loop"),
         ("- loop: 20", "- loop: 0", "groups[0].nest[0].loop: read 0, expected 1 to"),
-        ("- loop: 20", "- loop: 999999999", "stands for more than 1000000000 calls"),
+        ("- loop: 20", "- loop: 999999999", "expands to more than 1000000000 calls"),
         ("- loop: 20", "- lop: 20", "'loop' is missing"),
         (
             "- allreduce\n",

@@ -11,7 +11,6 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.events import Calls
 from skelgen.matching import Matching, match
-from skelgen.matching import plain as matching_plain
 from skelgen.matching.roles import shape_table
 from skelgen.signature import store
 from skelgen.skeleton.emit.skeleton_files import render
@@ -20,6 +19,7 @@ from skelgen.skeleton.types import Operation, Plan
 from tests.builders import calls, events
 from tests.plans import CALIBRATION
 from tests.skeletons import signature
+from tests.twins import matching_kernel as twin
 
 RING = """
     comm ring members=0,1,2 kind=cart sources=2,1;0,2;1,0 destinations=2,1;0,2;1,0
@@ -30,8 +30,8 @@ def matched(text: str) -> tuple[Calls, Matching]:
     """Match the calls of a text, with the kernel and its twin."""
     known = calls(text)
     found = match(known)
-    joined = matching_plain.join(known, shape_table(known))
-    np.testing.assert_array_equal(joined.whole_event, found.group)
+    joined = twin.join(known, shape_table(known))
+    np.testing.assert_array_equal(joined.whole_event, found.whole_event)
     np.testing.assert_array_equal(joined.collective_done, found.collective_done)
     return known, found
 
@@ -69,7 +69,7 @@ def test_starts_of_persistent_collectives_meet_in_their_order() -> None:
           Start of=a
           Wait of=a
     """)
-    first, second = (found.group[slice(*known.first[r : r + 2])] for r in (0, 1))
+    first, second = (found.whole_event[slice(*known.first[r : r + 2])] for r in (0, 1))
     created = [first[0], first[1]]
     assert created == second[:2].tolist()
     # The two starts of rank 0 are one event with the Startall that they meet.
@@ -92,7 +92,7 @@ def test_creations_in_different_orders_match_nothing() -> None:
           Start of=a
           Wait of=a
     """)
-    assert found.groups == 0
+    assert found.whole_events == 0
     assert any("meets" in problem for problem in found.problems)
 
 
@@ -108,7 +108,7 @@ def test_a_start_that_not_all_ranks_make_matches_nothing() -> None:
           Start of=b
           Wait of=b
     """)
-    assert found.groups == 2
+    assert found.whole_events == 2
     assert found.unmatched.tolist() == [3]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from skelgen.skeleton.dominant_sequence import largest_good_scale
+from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
 from skelgen.skeleton.plan import plan
 from skelgen.trust.recording_doubts import Unseen, Used
 from tests.random_programs import random_program
@@ -62,9 +62,9 @@ def test_a_regular_program_is_planned_without_warning() -> None:
 
 def test_the_dominant_loop_sets_the_largest_good_scale() -> None:
     known = signature(STEPS)
-    assert largest_good_scale(known) == 300
+    assert largest_good_scaling_factor(known) == 300
     report = plan(known, 100).report
-    assert report.largest_good_scale == 300
+    assert report.largest_good_scaling_factor == 300
     assert report.smallest_good_s == pytest.approx(known.application_s / 300)
 
 
@@ -77,12 +77,12 @@ def test_several_loops_are_dominant_together() -> None:
     phase = "repeat {n} {{\n1000 Barrier site={n}\n}}"
     text = "\n".join(phase.format(n=n) for n in (50, 60, 70, 80))
     # The three that are repeated most hold 81 % of the time, the two 58 %.
-    assert largest_good_scale(signature(f"ranks 2\nrank *\n{text}")) == 60
+    assert largest_good_scaling_factor(signature(f"ranks 2\nrank *\n{text}")) == 60
 
 
 def test_without_repetition_nothing_shorter_is_good() -> None:
     calls = "\n".join(f"1000 Barrier site={site}" for site in range(1, 9))
-    assert largest_good_scale(signature(f"ranks 2\nrank *\n{calls}")) == 1
+    assert largest_good_scaling_factor(signature(f"ranks 2\nrank *\n{calls}")) == 1
 
 
 def test_classes_too_rare_to_keep_one_are_dropped_with_their_time() -> None:
@@ -99,7 +99,7 @@ def test_classes_too_rare_to_keep_one_are_dropped_with_their_time() -> None:
     report = plan(known, 100).report
     assert report.dropped == (("too rare to keep one", 2, pytest.approx(0.01)),)
     assert report.dropped_share > 0.02
-    assert any("stands for" in text for text in report.warnings)
+    assert any("not represented" in text for text in report.warnings)
 
 
 def test_averages_that_lose_spread_are_listed() -> None:
@@ -124,4 +124,4 @@ def test_reports_of_random_programs_hold_together() -> None:
         )
         assert 0 <= report.dropped_share <= 1
         assert 0 < report.expected_s < known.application_s
-        assert report.largest_good_scale >= 1
+        assert report.largest_good_scaling_factor >= 1

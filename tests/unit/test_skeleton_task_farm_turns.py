@@ -15,7 +15,7 @@ from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.first_come import turns_of
 from skelgen.skeleton.task_farm.joined_receives import JoinedReceives
 from skelgen.skeleton.task_farm.turns import Turns, reordered
@@ -91,7 +91,7 @@ def servings(made: Plan) -> list[Serving]:
 
 def found_turns(made: Plan) -> tuple[JoinedReceives, list[Turns]]:
     """Return a plan's programs, and the turns in them that may change places."""
-    symbols = GrowingSymbols(made.functions, made.symbols)
+    symbols = PlanSymbols(made.functions, made.symbols)
     ranks = range(made.signature.ranks)
     return turns_of(made.programs, symbols, made.signature.families, ranks)
 
@@ -153,7 +153,7 @@ def test_a_program_without_dealers_has_nothing_of_it() -> None:
 
 
 def test_the_recorded_order_stays_where_nonblocking_calls_use_the_channel() -> None:
-    work = ("Isend to=0 tag=2 bytes=8 as=s", "Wait of=s", WORK[1])
+    work = ("Isend to=0 tag=2 bytes=8 as=s", WORK[1], "Wait of=s")
     made = plan(signature(master(TWO, work=work)), 1.001)
     assert not made.served
     assert made.report.dealers == (0,)
@@ -274,7 +274,6 @@ def test_a_partner_that_is_told_has_a_loop_of_its_turns() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        master(TWO, answer=("30 Send to={w} tag=1 bytes=1",)),  # no room to tell
         # What is received in pieces of one byte.
         master(TWO, work=(WORK[0], f"{WORK[1]} type=1 holes")),
         # What a worker does between its turns.

@@ -11,9 +11,9 @@ from skelgen.symbols.key_numbers import (
     combine,
     factorise,
     factorise_parts,
-    factorise_plainly,
     factorise_rows,
 )
+from tests.twins.symbols_key_numbers import factorise_plainly
 
 keys = npst.arrays(
     np.int64,

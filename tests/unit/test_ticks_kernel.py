@@ -12,11 +12,11 @@ from skelgen import ticks
 from skelgen.errors import InputError
 from skelgen.events import CallKind, function_info
 from skelgen.matching import match
-from skelgen.ticks import plain
 from skelgen.ticks.rules import ClockRole, shape_roles
 from tests import builders
 from tests.damage import cut_somewhere, scramble, with_polls
 from tests.random_programs import random_program
+from tests.twins import ticks_kernel as twin
 
 seeds = st.integers(0, 2**32)
 
@@ -217,7 +217,7 @@ def test_kernel_and_twin_agree(seed):
     if rng.random() < 0.5:
         calls = cut_somewhere(calls, rng)
     matching = match(calls)
-    assert np.array_equal(ticks.place(calls, matching), plain.place(calls, matching))
+    assert np.array_equal(ticks.place(calls, matching), twin.place(calls, matching))
 
 
 @given(seeds)
@@ -227,7 +227,7 @@ def test_kernel_and_twin_agree_on_damaged_calls(seed):
     calls = scramble(random_program(rng, calls=100).calls, rng)
     matching = match(calls)
     results = []
-    for place in (ticks.place, plain.place):
+    for place in (ticks.place, twin.place):
         try:
             results.append(place(calls, matching).tolist())
         except InputError as error:

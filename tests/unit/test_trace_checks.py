@@ -8,10 +8,11 @@ from skelgen.errors import InputError
 from skelgen.events import collect
 from skelgen.events.describe import describe
 from skelgen.events.summary import summarise_run
-from skelgen.trace import open_trace, plain, stream
+from skelgen.trace import open_trace, stream
 from tests.bit_flips import HARMLESS, NOTICED, SILENT, count, decoded, written_run
 from tests.trace_samples import ring
 from tests.trace_writer import FORMAT, RankWriter, check, crc32c, varint
+from tests.twins import trace_stream as twin
 
 HEADER = FORMAT.header.itemsize
 CHECK = FORMAT["CHECK_BYTES"]
@@ -49,11 +50,11 @@ def test_kernel_and_twin_and_tests_compute_the_same_checksums():
     for begin, end in ((0, 0), (0, 1), (3, 11), (5, 3080), (1, 4999)):
         expected = crc32c(data[begin:end])
         assert stream.checksum(data, begin, end) == expected
-        assert plain.checksum(data, begin, end) == expected
+        assert twin.checksum(data, begin, end) == expected
         middle = (begin + end) // 2
         first = stream.checksum(data, begin, middle)
         assert stream.checksum(data, middle, end, first) == expected
-        assert plain.checksum(data, middle, end, first) == expected
+        assert twin.checksum(data, middle, end, first) == expected
 
 
 def test_a_sound_file_is_checked_to_its_last_byte(tmp_path):

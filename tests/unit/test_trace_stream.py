@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skelgen.trace import plain, stream
+from skelgen.trace import stream
 from skelgen.trace.rank_file import read_header
 from skelgen.trace.stream import EventColumns, TimeScale
 from tests.broken_bytes import broken
 from tests.trace_samples import anything, ring
 from tests.trace_writer import RankWriter
+from tests.twins import trace_stream as twin
 
 SCALE = TimeScale(ns_per_unit=0.5, origin_ns=1000, cost_ns=3)
 SHAPE_COLUMNS = [
@@ -23,7 +24,7 @@ SHAPE_COLUMNS = [
 def compare(data, header, end=None):
     """Scan and decode with both; return the scan."""
     end = len(data) if end is None else end
-    one, other = (module.scan(data, header, end) for module in (stream, plain))
+    one, other = (module.scan(data, header, end) for module in (stream, twin))
     assert (one.stop, one.position, one.facts) == (
         other.stop,
         other.position,
@@ -40,7 +41,7 @@ def compare(data, header, end=None):
     end, facts = one.position, one.facts
     decoded = (
         stream.decode(data, header, end, facts, shapes, columns[0], SCALE),
-        plain.decode(data, header, end, shapes, columns[1], SCALE),
+        twin.decode(data, header, end, shapes, columns[1], SCALE),
     )
     for name in EventColumns.__slots__:
         np.testing.assert_array_equal(*(getattr(c, name) for c in columns))

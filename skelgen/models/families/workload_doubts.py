@@ -95,6 +95,6 @@ def knee(runs: RunTable, name: str, *, threshold: float) -> Doubt | None:
     if best > threshold or one < _BETTER * best:
         return None
     told = f"a knee or another algorithm between {name}={n[split - 1]:g} and "
-    told += f"{n[split]:g}: one function misses by {one:.1%}, one for each side by "
-    told += f"{best:.1%}"
+    told += f"{n[split]:g}: one function has an error of {one:.1%}, one for "
+    told += f"each side {best:.1%}"
     return Doubt("knee", told, "fit the side you need", name)

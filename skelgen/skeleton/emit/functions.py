@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.emit.calls.arguments import Surroundings
 from skelgen.skeleton.emit.calls.statements import compute, statements
+from skelgen.skeleton.emit.fragments import (
+    NO_USES,
+    Fragment,
+    UseKind,
+    helper,
+    helpers,
+    union,
+)
 from skelgen.skeleton.emit.layout import Statement, call, with_comments
 from skelgen.skeleton.emit.ranks import condition
+from skelgen.skeleton.emit.texts import Section, SharedFunction
 from skelgen.skeleton.share.routines import Routine
 from skelgen.skeleton.types import TOLD
 
@@ -21,52 +30,13 @@ _LEAST_SHARE = 0.1
 _LEAST_SAID = 0.05
 _COUNTERS = "ijklmn"
 _MOST_INT = 2**31 - 1
-
+#: What gives another value at each call.
+_READERS = helpers("count", "next", "next_run")
 
 #: The same item at each place of a text.
 _Same = tuple[int, ...]
 #: Which ranks of a routine do something.
 _Rows = tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SharedFunction:
-    """A function with calls that stand at several places.
-
-    Attributes
-    ----------
-    name : str
-    about : str
-        Comment in front of the function.
-    parameter : str
-        ``int at``, the number of the place, or ``void``.
-    lines : tuple of str
-        Its body.
-    """
-
-    name: str
-    about: str
-    parameter: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A function with some of a routine's top-level items.
-
-    Attributes
-    ----------
-    title : str
-        Such as ``start`` or ``loop 1``.
-    about : str
-        Comment in front of the function.
-    lines : tuple of str
-        Its body.
-    """
-
-    title: str
-    about: str
-    lines: tuple[str, ...]
 
 
 def written(
@@ -112,7 +82,8 @@ def _sections(body: _Body) -> tuple[Section, ...]:
         if number + 1 == len(pieces):
             text += body.tail()
         about = f"{title.capitalize()}: {body.share(items)}."
-        found.append(Section(title, about, tuple(with_comments(text))))
+        uses = union(statement.uses for statement in text)
+        found.append(Section(title, about, tuple(with_comments(text)), uses))
     return tuple(section for section in found if section.lines)
 
 
@@ -191,12 +162,17 @@ class _Body:
     def stretch(self, number: int) -> SharedFunction:
         """Write what stands at several places as a function."""
         places = self.repeats[number].places
-        text = with_comments(self.text(list(zip(*places, strict=True)), 1, number))
+        text = self.text(list(zip(*places, strict=True)), 1, number)
+        uses = union(statement.uses for statement in text)
         items = [item for place in places for item in place]
         about = f"Stands at {len(places)} places: {self.share(items)}."
-        parameter = "int at" if any("[at]" in line for line in text) else "void"
+        differs = any(use.kind is UseKind.PLACE for use in uses)
         return SharedFunction(
-            f"{self.stem}steps_{number}", about, parameter, tuple(text)
+            f"{self.stem}steps_{number}",
+            about,
+            "int at" if differs else "void",
+            tuple(with_comments(text)),
+            uses,
         )
 
     def text(
@@ -277,17 +253,13 @@ class _Body:
             return []
         ranks = self.routine.ranks
         chosen = [rank for rank, does in zip(ranks, some, strict=True) if does]
-        words = condition(chosen, ranks)
+        words, uses = condition(chosen, ranks), NO_USES
         if not words:
-            does = np.array(some, float)
-            words = f"{self.around.tables.constant('int', 'does', does)}[row]"
-            self.around.tables.by_row = True
+            does = self.around.tables.constant("int", "does", np.array(some, float))
+            words, uses = f"{does.text}[row]", does.uses | helpers("row")
         indent = "\t" * depth
-        begin, end = (
-            Statement((f"{indent}if ({words}) {{",)),
-            Statement((indent + "}",)),
-        )
-        return [begin, *inside, end]
+        begin = Statement((f"{indent}if ({words}) {{",), uses=uses)
+        return [begin, *inside, Statement((indent + "}",))]
 
     def in_a_row(self, items: Sequence[_Same], number: int, at: int) -> tuple[int, int]:
         """Return how many places of a repeat follow each other, and their items."""
@@ -336,8 +308,10 @@ class _Body:
         if self.is_told(same[0]):
             body = self.text(items, depth + 1, within, guard)
             begin, end = "\t" * depth + "do {", "\t" * depth + "} while (told.again);"
-            return [Statement((begin,)), *body, Statement((end,))]
-        trips = self.trips(same)
+            last = Statement((end,), uses=helpers("told"))
+            return [Statement((begin,)), *body, last]
+        count = self.trips(same)
+        trips = count.text
         if trips == "0":
             return []
         below = depth if trips == "1" else depth + 1
@@ -346,24 +320,26 @@ class _Body:
             return body
         indent = "\t" * depth
         counter = _counter(depth)
-        if "(" in trips:
+        if count.uses & _READERS:  # to be read once
             head = f"for (int {counter} = {trips}; {counter} > 0; {counter}--) {{"
         else:
             kind = "long" if trips.isdecimal() and int(trips) > _MOST_INT else "int"
             head = f"for ({kind} {counter} = 0; {counter} < {trips}; {counter}++) {{"
-        written = [Statement((indent + head,)), *body, Statement((indent + "}",))]
+        begins = Statement((indent + head,), uses=count.uses)
+        written = [begins, *body, Statement((indent + "}",))]
         if len(body) == 1 and len(body[0].lines) == 1 and not body[0].comment:
-            written = [Statement((indent + head.removesuffix(" {"),)), *body]
+            short = (indent + head.removesuffix(" {"),)
+            written = [replace(begins, lines=short), *body]
         if depth > 1 and self.time_us(same) >= _LEAST_SAID * self.whole > 0:
             return [Statement((f"{indent}/* {self.share(same)} */",)), *written]
         return written
 
-    def trips(self, same: _Same) -> str:
+    def trips(self, same: _Same) -> Fragment:
         """Return a loop's trip count as an expression."""
         tables = self.around.tables
         places = [self.trip_counts(item) for item in same]
         if any(counts.shape[1] == 0 for counts in places):
-            return "0"
+            return Fragment("0")
         if all((counts == counts[:, :1]).all() for counts in places):
             values = [counts[:, :1].astype(float) for counts in places]
             return tables.quantity("trips", values, [1] * len(values))
@@ -385,9 +361,8 @@ class _Body:
 
     def tail(self) -> list[Statement]:
         """Write the computation after the last call."""
-        if gap := compute(self.around, [self.routine.tail_us[:, None]], [1]):
-            return [call(1, "compute", [gap])]
-        return []
+        gap = compute(self.around, [self.routine.tail_us[:, None]], [1])
+        return [] if gap is None else [call(1, helper("compute"), [gap])]
 
 
 def _counter(depth: int) -> str:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skelgen.skeleton.emit.fragments import NO_USES, Uses, Word, parts
+
 #: Widest line, and the width of a tab.
 COLUMNS, TAB = 100, 8
 
@@ -20,10 +22,12 @@ class Statement:
         Its text, indented.
     comment : str
         What stands behind it if there is room.
+    uses : frozenset of Use
     """
 
     lines: tuple[str, ...]
     comment: str = ""
+    uses: Uses = NO_USES
 
 
 def width(line: str) -> int:
@@ -39,7 +43,10 @@ def width(line: str) -> int:
 
 
 def call(
-    depth: int, name: str, arguments: Sequence[str], tail: str = ");"
+    depth: int,
+    name: Word,
+    arguments: Sequence[Word],
+    tail: str = ");",
 ) -> Statement:
     r"""Write a call, its arguments filled into as few lines as possible.
 
@@ -48,13 +55,14 @@ def call(
     >>> call(1, "f", ["a", "b"]).lines
     ('\tf(a, b);',)
     """
-    start = "\t" * depth + name + "("
+    (function, *texts), uses = parts([name, *arguments])
+    start = "\t" * depth + function + "("
     column = width(start)
     tabs, spaces = divmod(column, TAB)
     margin = "\t" * tabs + " " * spaces
     lines, line, used = [], start, column
-    for i, argument in enumerate(arguments):
-        last = i + 1 == len(arguments)
+    for i, argument in enumerate(texts):
+        last = i + 1 == len(texts)
         text = argument + (tail if last else ",")
         gap = 0 if used == column else 1
         if gap and used + gap + len(text) > COLUMNS:
@@ -62,7 +70,7 @@ def call(
             line, used, gap = margin, column, 0
         line += " " * gap + text
         used += gap + len(text)
-    return Statement((*lines, line if arguments else start + tail))
+    return Statement((*lines, line if texts else start + tail), uses=uses)
 
 
 def with_comments(statements: Sequence[Statement]) -> list[str]:

@@ -6,7 +6,6 @@ Paper: Sodhi and Subhlok 2005, section III-C, steps 1 and 2.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,51 +16,12 @@ from skelgen.matching import Matching, match
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.keep.closure import KeptCalls, complete
-from skelgen.skeleton.keep.expansion import Expansion, expand
-from skelgen.skeleton.plan import Source, source_of
-from skelgen.skeleton.quantities.strings import RankStrings, strings_of
+from skelgen.skeleton.paper2005.quantities import DivisionRole, averages
+from skelgen.skeleton.passes.draft import Draft
+from skelgen.skeleton.quantities.strings import strings_of
 
 #: They follow the requests that they name, or name later.
 _FOLLOWING = (CallKind.COMPLETE, CallKind.RELEASE, *PERSISTENT)
-
-
-class DivisionRole(IntEnum):
-    """What a call stands for."""
-
-    WHOLE = 0  # an iteration of a divided loop
-    ONE_FOR_K = 1  # K equal calls
-    REDUCED = 2  # a K-th of itself
-
-
-@dataclass(frozen=True, slots=True)
-class Division:
-    """A signature divided by K.
-
-    Every leaf has become three, one for each `DivisionRole`: leaf + role x leaves.
-
-    Attributes
-    ----------
-    factor : int
-        K.
-    source : Source
-        The application; its expansion has the weights 1 for iterations that stay, 1/K
-        for what is not reduced, and 0.
-    expansion : Expansion
-        The same with the leaves of roles.
-    stands : (p,) int64 array
-        Position, counted within the group, of the call that stands for each position.
-    strings : RankStrings
-        What every rank executes, with the leaves of roles.
-    matching : Matching
-        Of the calls that the ranks execute, numbered as those of the application.
-    """
-
-    factor: int
-    source: Source
-    expansion: Expansion
-    stands: NDArray[np.int64]
-    strings: RankStrings
-    matching: Matching
 
 
 def loop_shares(trips: int, fraction: float) -> dict[int, float]:
@@ -90,33 +50,49 @@ def loop_shares(trips: int, fraction: float) -> dict[int, float]:
     return shares
 
 
-def divide(signature: Signature, factor: int) -> Division:
-    """Divide a signature.
+@dataclass(frozen=True, slots=True)
+class DividedCalls:
+    """Let n // K iterations of each loop stay, and one of every K equal calls.
 
-    Parameters
-    ----------
-    signature : Signature
-    factor : int
-        K, at least 2.
+    Every leaf becomes three, one for each `DivisionRole`: leaf + role x leaves. The
+    draft's expansion has the weights 1 for iterations that stay, 1/K for what is not
+    reduced, and 0.
     """
-    source = source_of(signature, expand(signature, 1 / factor, loop_shares))
-    first, weight = source.expansion.first, source.expansion.weight
-    kept = np.zeros(len(weight), bool)
-    leaf, stands = source.expansion.leaf.copy(), np.zeros(len(weight), np.int64)
-    for number, group in enumerate(signature.groups):
-        own = slice(first[number], first[number + 1])
-        role, kept[own], stands[own] = _group_roles(
-            signature, group, leaf[own], weight[own], factor
+
+    def applies(self, draft: Draft) -> bool:
+        """Say that there are always calls to divide."""
+        return True
+
+    def rewrite(self, draft: Draft) -> Draft:
+        """Return the draft with what stays, matched in its own order."""
+        signature, expansion = draft.signature, draft.expansion
+        factor = round(draft.scaling_factor)
+        first, weight = expansion.first, expansion.weight
+        kept = np.zeros(len(weight), bool)
+        leaf, stands = expansion.leaf.copy(), np.zeros(len(weight), np.int64)
+        for number, group in enumerate(signature.groups):
+            own = slice(first[number], first[number + 1])
+            role, kept[own], stands[own] = _group_roles(
+                signature, group, leaf[own], weight[own], factor
+            )
+            leaf[own] += role * len(group.count)
+        calls = _kept_calls(draft, kept)
+        strings = strings_of(signature, expansion, draft.calls, calls)
+        rank = np.repeat(np.arange(signature.ranks), np.diff(calls.first))
+        position = calls.call + expansion.offsets(draft.calls.first)[rank]
+        divided = replace(expansion, leaf=leaf)
+        return replace(
+            draft,
+            matching=_matched(draft.calls, calls),
+            expansion=divided,
+            leaves=averages(signature, divided, factor),
+            strings=replace(strings, leaf=leaf[position].astype(np.int64)),
+            stands=stands,
         )
-        leaf[own] += role * len(group.count)
-    expansion = replace(source.expansion, leaf=leaf)
-    calls = _kept_calls(source, kept)
-    strings = strings_of(signature, source.expansion, source.calls, calls)
-    rank = np.repeat(np.arange(signature.ranks), np.diff(calls.first))
-    position = calls.call + expansion.offsets(source.calls.first)[rank]
-    strings = replace(strings, leaf=leaf[position].astype(np.int64))
-    matching = _matched(source.calls, calls)
-    return Division(factor, source, expansion, stands, strings, matching)
+
+    def doubts(self, draft: Draft) -> list[str]:
+        """Doubt nothing: the report compares what was kept with what was asked for."""
+        return []
 
 
 def _group_roles(
@@ -164,13 +140,13 @@ def _equal(signature: Signature, group: RankGroup) -> NDArray[np.int64]:
     return np.asarray(number.ravel(), np.int64)
 
 
-def _kept_calls(source: Source, kept: NDArray[np.bool_]) -> KeptCalls:
+def _kept_calls(draft: Draft, kept: NDArray[np.bool_]) -> KeptCalls:
     """Return the calls of all ranks that stay, with what follows their requests."""
-    first, units = source.expansion.first, source.units
-    groups = source.expansion.group.tolist()
+    first, units = draft.expansion.first, draft.units
+    groups = draft.expansion.group.tolist()
     taking_part = np.concatenate([kept[first[g] : first[g + 1]] for g in groups])
     taking_part &= ~np.append(units.broken, False)[units.unit]
-    return complete(source.calls, source.matching, taking_part)
+    return complete(draft.calls, draft.matching, taking_part)
 
 
 def _matched(calls: Calls, kept: KeptCalls) -> Matching:

@@ -10,7 +10,7 @@ is read here, stands in docs/paper_map.md.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,11 +18,54 @@ from skelgen.errors import InputError, UsageError
 from skelgen.events.types import WINDOW_KINDS
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
-from skelgen.skeleton.paper2005.division import divide
-from skelgen.skeleton.paper2005.quantities import assembler
-from skelgen.skeleton.plan import check_scale, planned, proved
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.paper2005.division import DividedCalls, loop_shares
+from skelgen.skeleton.paper2005.quantities import DividedQuantities
+from skelgen.skeleton.passes.blocks_with_holes import BlocksWithHoles
+from skelgen.skeleton.passes.buffered_sends import BufferedSends
+from skelgen.skeleton.passes.draft import Draft, Pass
+from skelgen.skeleton.passes.finishing import Proof
+from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
+from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls
+from skelgen.skeleton.passes.task_farms import TaskFarms
+from skelgen.skeleton.plan import check_scaling_factor, planned
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal2005:
+    """Refuse a division that does not finish."""
+
+    def applies(self, draft: Draft) -> bool:
+        """Say whether the programs stall, or do not fit each other."""
+        return draft.flaw is not None
+
+    def rewrite(self, draft: Draft) -> Draft:
+        """Say why there is no skeleton, and what to use."""
+        assert draft.flaw is not None
+        raise InputError(
+            f"--method {PAPER_2005} gives no skeleton that finishes at K = "
+            f"{draft.scaling_factor:g}: {draft.flaw.message}; it divides each rank on "
+            f"its own. Use another K, or --method {WHOLE_EVENTS}"
+        )
+
+    def doubts(self, draft: Draft) -> list[str]:
+        """Doubt nothing."""
+        return []
+
+
+#: What plans by the rules of 2005. They know neither the CPU time nor workers that
+#: come in another order.
+PASSES_2005: tuple[Pass, ...] = (
+    PartnerlessCalls(),
+    PartitionedMessages(),
+    DividedCalls(),
+    DividedQuantities(),
+    Proof(),
+    BufferedSends(DividedQuantities(), "division by K"),
+    Refusal2005(),
+    BlocksWithHoles(),
+    TaskFarms(in_recorded_order=True),
+)
 
 
 def plan_2005(
@@ -53,30 +96,23 @@ def plan_2005(
     ----------
     Sodhi and Subhlok 2005, section III-C.
     """
-    factor = whole_factor(signature, scaling_factor)
-    progress.start("planning by the rules of 2005", 3)
-    division = divide(signature, factor)
-    progress.advance(1)
-    symbols = GrowingSymbols(signature.functions, signature.symbols)
-    assemble = assembler(division, symbols)
-    proof = proved(division.source, division.strings, symbols, assemble)
-    if proof.flaw is not None:
-        raise InputError(
-            f"--method {PAPER_2005} gives no skeleton that finishes at K = {factor}: "
-            f"{proof.flaw.message}; it divides each rank on its own. Use another K, "
-            f"or --method {WHOLE_EVENTS}"
-        )
-    progress.advance(1)
-    made = planned(division.source, symbols, proof, float(factor), method=PAPER_2005)
+    factor = float(whole_factor(signature, scaling_factor))
+    made = planned(
+        signature,
+        factor,
+        PASSES_2005,
+        shares=loop_shares,
+        method=PAPER_2005,
+        progress=progress,
+    )
     # Reduced calls keep their latency; what that is, the paper does not foresee.
     report = replace(made.report, expected_s=signature.application_s / factor)
-    progress.finish()
     return replace(made, report=report)
 
 
 def whole_factor(signature: Signature, scaling_factor: float) -> int:
     """Return K as a whole number, or refuse what cannot be divided by it."""
-    check_scale(signature, scaling_factor)
+    check_scaling_factor(signature, scaling_factor)
     if scaling_factor < 1.5:
         raise UsageError(
             f"--method {PAPER_2005} divides by whole numbers from 2 on, not by K = "

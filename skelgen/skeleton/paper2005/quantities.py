@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,46 +12,62 @@ from skelgen.events import function_info
 from skelgen.events.functions import PERSISTENT
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.skeleton.paper2005.division import Division, DivisionRole
+from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.durations import Durations
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.programs import programs_of
 from skelgen.skeleton.quantities.sizes import sizes_of
-from skelgen.skeleton.quantities.strings import INSERTED, Draft, RankStrings, draft
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.strings import (
+    INSERTED,
+    SharedStrings,
+    shared_strings,
+)
 from skelgen.skeleton.types import Program
+
+
+class DivisionRole(IntEnum):
+    """What a call stands for."""
+
+    WHOLE = 0  # an iteration of a divided loop
+    ONE_FOR_K = 1  # K equal calls
+    REDUCED = 2  # a K-th of itself
+
 
 _ROLES = len(DivisionRole)
 
 
-def assembler(
-    division: Division, symbols: GrowingSymbols
-) -> Callable[[RankStrings], tuple[tuple[Program, ...], Nodes]]:
-    """Return what gives strings of calls their quantities and folds them.
+@dataclass(frozen=True, slots=True)
+class DividedQuantities:
+    """Give what the ranks execute the average quantities of a divided signature."""
 
-    Parameters
-    ----------
-    division : Division
-    symbols : GrowingSymbols
-        Of the plan.
-    """
-    source = division.source
-    averages = _averages(division)
-    leaves = [len(group.count) for group in source.signature.groups]
+    def applies(self, draft: Draft) -> bool:
+        """Say whether the ranks execute something."""
+        return bool(len(draft.strings.call))
 
-    def assemble(strings: RankStrings) -> tuple[tuple[Program, ...], Nodes]:
-        current = draft(strings, source.expansion.group)
-        nodes = Nodes(averages, current, symbols.functions, symbols.table, source.units)
-        sizes = sizes_of(nodes, division.matching)
+    def rewrite(self, draft: Draft) -> Draft:
+        """Return the draft with programs."""
+        shared = shared_strings(draft.strings, draft.expansion.group)
+        nodes = Nodes(
+            draft.leaves,
+            shared,
+            draft.symbols.functions,
+            draft.symbols.table,
+            draft.units,
+        )
+        sizes = sizes_of(nodes, draft.matching)
         durations = [
-            _durations(division, current, program)
-            for program in range(len(current.ranks))
+            _durations(draft, shared, program) for program in range(len(shared.ranks))
         ]
-        first = source.calls.first
-        programs = programs_of(nodes, sizes, durations, division.expansion, first)
-        return tuple(_named(program, leaves) for program in programs), nodes
+        first = draft.calls.first
+        programs = programs_of(nodes, sizes, durations, draft.expansion, first)
+        leaves = [len(group.count) for group in draft.signature.groups]
+        named = tuple(_named(program, leaves) for program in programs)
+        return replace(draft, programs=named, nodes=nodes)
 
-    return assemble
+    def doubts(self, draft: Draft) -> list[str]:
+        """Doubt nothing: that all are averages is the method."""
+        return []
 
 
 def _named(program: Program, leaves: list[int]) -> Program:
@@ -65,15 +81,21 @@ def _named(program: Program, leaves: list[int]) -> Program:
     return replace(program, operations=operations)
 
 
-def _averages(division: Division) -> Signature:
-    """Return the signature with average sizes, of every leaf in its three roles."""
-    signature, expansion = division.source.signature, division.expansion
+def averages(signature: Signature, expansion: Expansion, factor: int) -> Signature:
+    """Return a signature with average sizes, of every leaf in its three roles.
+
+    Parameters
+    ----------
+    signature : Signature
+    expansion : Expansion
+        With the leaves of roles.
+    factor : int
+        K.
+    """
     groups = []
     for number, group in enumerate(signature.groups):
         own = slice(expansion.first[number], expansion.first[number + 1])
-        groups.append(
-            _group_averages(signature, group, expansion.leaf[own], division.factor)
-        )
+        groups.append(_group_averages(signature, group, expansion.leaf[own], factor))
     return replace(signature, groups=tuple(groups))
 
 
@@ -121,19 +143,19 @@ def _peers(
     return tuple(found)
 
 
-def _durations(division: Division, current: Draft, program: int) -> Durations:
+def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
     """Give the calls of a program the average computation of those they stand for.
 
     What stood before completions that nobody needs goes to the next call. So every
     rank keeps exactly a K-th of its computation.
     """
     number, rank = current.group[program], current.ranks[program][0]
-    group = division.source.signature.groups[number]
+    group = draft.signature.groups[number]
     rows = [group.ranks.index(one) for one in current.ranks[program]]
     steps = slice(current.strings.first[rank], current.strings.first[rank + 1])
     call = current.strings.call[steps]
-    position = call[call != INSERTED] - division.source.calls.first[rank]
-    given, often = _given(division, number, position)
+    position = call[call != INSERTED] - draft.calls.first[rank]
+    given, often = _given(draft, number, position)
     mean_ns = group.compute_ns.total[:, rows] / np.maximum(group.count, 1)[:, None]
     held_ns = np.zeros((len(often) + 1, len(rows)))
     for (heir, leaf), worth in given.items():
@@ -143,18 +165,18 @@ def _durations(division: Division, current: Draft, program: int) -> Durations:
         none if leaf == INSERTED else held_ns[leaf][:, np.newaxis] / often[leaf]
         for leaf in current.column("leaf", program).tolist()
     )
-    tail_ns = group.tail_ns[rows] / division.factor
+    tail_ns = group.tail_ns[rows] / round(draft.scaling_factor)
     return Durations(series, tail_ns + held_ns[-1])
 
 
 def _given(
-    division: Division, number: int, position: NDArray[np.int64]
+    draft: Draft, number: int, position: NDArray[np.int64]
 ) -> tuple[dict[tuple[int, int], float], NDArray[np.int64]]:
     """Say how often each leaf of a role has the computation of each leaf.
 
     Parameters
     ----------
-    division : Division
+    draft : Draft
     number : int
         Rank group.
     position : (k,) int64 array
@@ -168,19 +190,19 @@ def _given(
     (leaves of roles,) int64 array
         How often each is kept.
     """
-    expansion = division.source.expansion
+    expansion = draft.expansion
     own = slice(expansion.first[number], expansion.first[number + 1])
-    leaf = expansion.leaf[own].astype(np.int64)
-    leaves = len(division.source.signature.groups[number].count)
-    kept = division.expansion.leaf[own][position].astype(np.int64)
+    leaves = len(draft.signature.groups[number].count)
+    of_role = expansion.leaf[own].astype(np.int64)
+    leaf, kept = of_role % leaves, of_role[position]
     often = np.bincount(kept, minlength=_ROLES * leaves)
     heirs = np.append(kept, len(often))
-    heir = heirs[np.searchsorted(position, division.stands[own])]
+    heir = heirs[np.searchsorted(position, draft.stands[own])]
     # Iterations that stay have the computation of those that do not.
     in_loop = ~((expansion.weight[own] > 0) & (expansion.weight[own] < 1))
     present = often[:leaves] > 0
     heir = np.where(in_loop & present[leaf], leaf, heir)
     pairs, count = np.unique(heir * leaves + leaf, return_counts=True)
-    worth = count / division.factor
+    worth = count / round(draft.scaling_factor)
     ends = zip((pairs // leaves).tolist(), (pairs % leaves).tolist(), strict=True)
     return dict(zip(ends, worth.tolist(), strict=True)), often

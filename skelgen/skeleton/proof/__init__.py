@@ -1,7 +1,7 @@
-"""Prove that programs finish, and change sends that relied on buffers.
+"""Prove that programs finish, or say who waits for whom.
 
 In: `Program` of all ranks. Out: a `Flaw` or none, from running their calls without
-times, and programs whose stalling sends are nonblocking.
+times.
 Paper: Sodhi and Subhlok 2005, section III-C, which does not say why the result cannot
 block.
 """

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.expansion import Expansion
 from skelgen.skeleton.quantities.series import COLUMNS, occurrences_of_columns, sampled
-from skelgen.skeleton.quantities.strings import INSERTED, Draft
+from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 
 #: Leaves with less of a rank's time keep one average.
 _HEAVY_SHARE = 0.005
@@ -97,7 +97,7 @@ def deviation(group: RankGroup) -> NDArray[np.float64]:
 def durations_of(
     signature: Signature,
     expansion: Expansion,
-    draft: Draft,
+    shared: SharedStrings,
     calls_first: NDArray[np.int64],
     fraction: float,
 ) -> list[Durations]:
@@ -107,7 +107,7 @@ def durations_of(
     ----------
     signature : Signature
     expansion : Expansion
-    draft : Draft
+    shared : SharedStrings
     calls_first : (ranks + 1,) int64 array
         ``Calls.first`` of the application.
     fraction : float
@@ -115,16 +115,16 @@ def durations_of(
     """
     uneven = uneven_leaves(signature)
     found = []
-    for program in range(len(draft.ranks)):
-        homeless = _homeless(signature, expansion, draft, program, calls_first)
-        found.append(_program(signature, draft, program, fraction, uneven, homeless))
+    for program in range(len(shared.ranks)):
+        homeless = _homeless(signature, expansion, shared, program, calls_first)
+        found.append(_program(signature, shared, program, fraction, uneven, homeless))
     return found
 
 
 def _homeless(
     signature: Signature,
     expansion: Expansion,
-    draft: Draft,
+    shared: SharedStrings,
     program: int,
     calls_first: NDArray[np.int64],
 ) -> NDArray[np.int64]:
@@ -132,43 +132,43 @@ def _homeless(
 
     -1: the leaf is kept and takes its own; the number of operations: the tail.
     """
-    number, rank = draft.group[program], draft.ranks[program][0]
-    rows = slice(draft.strings.first[rank], draft.strings.first[rank + 1])
-    call = draft.strings.call[rows]
+    number, rank = shared.group[program], shared.ranks[program][0]
+    rows = slice(shared.strings.first[rank], shared.strings.first[rank + 1])
+    call = shared.strings.call[rows]
     steps = np.flatnonzero(call != INSERTED)
     position = call[steps] - calls_first[rank]
     own = expansion.leaf[expansion.first[number] : expansion.first[number + 1]]
     first = np.full(len(signature.groups[number].count), len(own))
     first[own[::-1]] = np.arange(len(own) - 1, -1, -1)
     following = np.searchsorted(position, first)
-    operations = len(draft.step[program])
-    string = np.append(draft.local[program][steps], operations)
+    operations = len(shared.step[program])
+    string = np.append(shared.local[program][steps], operations)
     heir = string[following]
-    often = np.append(np.bincount(draft.local[program], minlength=operations), 1)
+    often = np.append(np.bincount(shared.local[program], minlength=operations), 1)
     for leaf in np.flatnonzero(signature.groups[number].count == 1).tolist():
         # What happened once shall not become a part of every iteration.
         near = string[following[leaf] : following[leaf] + _NEAR]
         single = near[often[near] == 1]
         heir[leaf] = single[0] if len(single) else heir[leaf]
-    taken = draft.column("leaf", program)
+    taken = shared.column("leaf", program)
     heir[taken[taken != INSERTED]] = -1
     return heir.astype(np.int64)
 
 
 def _program(
     signature: Signature,
-    draft: Draft,
+    shared: SharedStrings,
     program: int,
     fraction: float,
     uneven: set[tuple[int, int]],
     homeless: NDArray[np.int64],
 ) -> Durations:
-    number = draft.group[program]
+    number = shared.group[program]
     group = signature.groups[number]
-    rows = [group.ranks.index(rank) for rank in draft.ranks[program]]
+    rows = [group.ranks.index(rank) for rank in shared.ranks[program]]
     total = group.compute_ns.total[:, rows] * fraction
-    leaf = draft.column("leaf", program)
-    often = np.bincount(draft.local[program], minlength=len(leaf))
+    leaf = shared.column("leaf", program)
+    often = np.bincount(shared.local[program], minlength=len(leaf))
     kept = leaf != INSERTED
     leaf_often = np.bincount(leaf[kept], often[kept], minlength=len(group.count))
     extra = np.zeros((len(leaf) + 1, len(rows)))

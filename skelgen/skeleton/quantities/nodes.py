@@ -1,4 +1,4 @@
-"""The operations of a draft on each of their ranks, and how they are linked.
+"""The operations of shared strings on each of their ranks, and how they are linked.
 
 A node is an operation on one rank: what has a size of its own.
 """
@@ -20,7 +20,7 @@ from skelgen.signature import RankGroup, Signature
 from skelgen.signature.types import Neighbours
 from skelgen.skeleton.keep.units import Units
 from skelgen.skeleton.quantities.communicator_places import places_in
-from skelgen.skeleton.quantities.strings import INSERTED, Draft
+from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Sized:
 
 
 class Nodes:
-    """All nodes of a draft, rank after rank, operation after operation.
+    """All nodes of shared strings, rank after rank, operation after operation.
 
     Parameters
     ----------
     signature : Signature
-    draft : Draft
+    shared : SharedStrings
     functions : sequence of str
     symbols : SYMBOL_DTYPE array
         Those of the plan.
@@ -58,21 +58,21 @@ class Nodes:
     def __init__(
         self,
         signature: Signature,
-        draft: Draft,
+        shared: SharedStrings,
         functions: Sequence[str],
         symbols: NDArray[np.void],
         units: Units,
     ) -> None:
-        self.signature, self.draft = signature, draft
+        self.signature, self.shared = signature, shared
         self.functions, self.symbols, self.units = functions, symbols, units
-        counts = [len(draft.step[program]) for program in draft.program]
+        counts = [len(shared.step[program]) for program in shared.program]
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.rank = np.repeat(np.arange(len(counts)), counts)
-        programs = draft.program.tolist()
-        self.symbol = _joined([draft.column("symbol", p) for p in programs])
-        self.leaf = _joined([draft.column("leaf", p) for p in programs])
+        programs = shared.program.tolist()
+        self.symbol = _joined([shared.column("symbol", p) for p in programs])
+        self.leaf = _joined([shared.column("leaf", p) for p in programs])
         self.step_node = _joined(
-            [draft.local[p] + self.first[rank] for rank, p in enumerate(programs)]
+            [shared.local[p] + self.first[rank] for rank, p in enumerate(programs)]
         )
         self.occurrences = np.bincount(self.step_node, minlength=len(self))
         self._infos = [function_info(name) for name in functions]
@@ -117,8 +117,8 @@ class Nodes:
 
     def place(self, node: int) -> tuple[int, int]:
         """Return group and leaf of a node."""
-        program = self.draft.program[self.rank[node]]
-        return self.draft.group[program], int(self.leaf[node])
+        program = self.shared.program[self.rank[node]]
+        return self.shared.group[program], int(self.leaf[node])
 
     def blocks(self, node: int) -> bool:
         """Return whether a send waits by itself, not by a completion."""
@@ -176,7 +176,7 @@ class Nodes:
         steps = self._steps_of(kinds)
         if not len(steps):
             return []
-        unit = group[self.draft.strings.call[steps]]
+        unit = group[self.shared.strings.call[steps]]
         node = self.step_node[steps]
         whole = unit >= 0
         names, edge_node = np.unique(node[whole], return_inverse=True)
@@ -187,7 +187,7 @@ class Nodes:
     def in_step(self, members: NDArray[np.int64]) -> bool:
         """Say whether some nodes meet in all their calls."""
         keys = set()
-        strings = self.draft.strings
+        strings = self.shared.strings
         for node in members.tolist():
             rank = int(self.rank[node])
             rows = slice(strings.first[rank], strings.first[rank + 1])
@@ -201,7 +201,7 @@ class Nodes:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the calls at both ends of the kept messages."""
         kept = np.zeros(len(matching.whole_event) + 1, bool)
-        kept[self.draft.strings.call] = True
+        kept[self.shared.strings.call] = True
         kept[INSERTED] = False
         both = kept[matching.send_call] & kept[matching.receive_call]
         return matching.send_call[both], matching.receive_call[both]
@@ -223,7 +223,7 @@ class Nodes:
         index, node : (e,) int64 arrays
             Positions in `call` and nodes; several for a start of several requests.
         """
-        strings = self.draft.strings
+        strings = self.shared.strings
         steps = np.flatnonzero(strings.call != INSERTED)
         step = steps[np.searchsorted(strings.call[steps], call)]
         started = self._kind[self.step_node[step]] == CallKind.START
@@ -240,7 +240,7 @@ class Nodes:
         self, step: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the steps that created the requests which some steps name."""
-        strings = self.draft.strings
+        strings = self.shared.strings
         function = self.symbols["function"][self.symbol][self.step_node]
         creations = Creations.among(
             np.array([info.creates for info in self._infos])[function],

@@ -13,7 +13,7 @@ from skelgen.skeleton.keep.expansion import Expansion
 from skelgen.skeleton.quantities.durations import Durations
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.sizes import Sizes
-from skelgen.skeleton.quantities.strings import INSERTED, Draft
+from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
 from skelgen.symbols import VARYING
 
@@ -25,12 +25,12 @@ def programs_of(
     expansion: Expansion,
     calls_first: NDArray[np.int64],
 ) -> tuple[Program, ...]:
-    """Put the programs of a draft together.
+    """Put the programs of shared strings together.
 
     Parameters
     ----------
     nodes : Nodes
-        Of the draft.
+        Of these strings.
     sizes : Sizes
     durations : list of Durations
         Of each program.
@@ -39,13 +39,13 @@ def programs_of(
         ``Calls.first`` of the application.
     """
     found = []
-    for program, ranks in enumerate(nodes.draft.ranks):
+    for program, ranks in enumerate(nodes.shared.ranks):
         partners = _Partners(nodes, program, expansion, calls_first)
         operations = tuple(
             _operation(nodes, sizes, durations[program], partners, program, number)
-            for number in range(len(nodes.draft.step[program]))
+            for number in range(len(nodes.shared.step[program]))
         )
-        nest = loops.fold(nodes.draft.local[program])
+        nest = loops.fold(nodes.shared.local[program])
         found.append(Program(ranks, nest, operations, durations[program].tail_ns))
     return tuple(found)
 
@@ -58,15 +58,15 @@ def _operation(
     program: int,
     number: int,
 ) -> Operation:
-    draft = nodes.draft
-    own = [int(nodes.first[rank]) + number for rank in draft.ranks[program]]
+    shared = nodes.shared
+    own = [int(nodes.first[rank]) + number for rank in shared.ranks[program]]
     leaf, symbol = int(nodes.leaf[own[0]]), int(nodes.symbol[own[0]])
     return Operation(
         symbol=symbol,
-        group=INSERTED if leaf == INSERTED else draft.group[program],
+        group=INSERTED if leaf == INSERTED else shared.group[program],
         leaf=leaf,
         occurrences=int(nodes.occurrences[own[0]]),
-        ages=draft.operation_ages(program, number),
+        ages=shared.operation_ages(program, number),
         compute_ns=OccurrenceSeries(durations.compute_ns[number]),
         size_bytes=OccurrenceSeries(_rows([sizes.values[node] for node in own])),
         receive_bytes=sizes.receive_bytes[own],
@@ -102,16 +102,16 @@ class _Partners:
         expansion: Expansion,
         calls_first: NDArray[np.int64],
     ) -> None:
-        self.draft: Draft = nodes.draft
+        self.shared: SharedStrings = nodes.shared
         self.symbols = nodes.symbols
         self.signature = nodes.signature
         self.kinds = [
             function_info(name).kind in WITH_PARTNERS for name in nodes.functions
         ]
         self.program = program
-        self.group: RankGroup = nodes.signature.groups[self.draft.group[program]]
-        self.rank = self.draft.ranks[program][0]
-        number = self.draft.group[program]
+        self.group: RankGroup = nodes.signature.groups[self.shared.group[program]]
+        self.rank = self.shared.ranks[program][0]
+        number = self.shared.group[program]
         self.positions = expansion.leaf[
             expansion.first[number] : expansion.first[number + 1]
         ]
@@ -130,9 +130,9 @@ class _Partners:
             return np.zeros(0, np.int32)
         runs = self.group.peers[leaf]
         partners = np.repeat(runs[:, 0], runs[:, 1])
-        strings = self.draft.strings
+        strings = self.shared.strings
         first, last = strings.first[self.rank : self.rank + 2]
-        calls = strings.call[first:last][self.draft.local[self.program] == number]
+        calls = strings.call[first:last][self.shared.local[self.program] == number]
         occurrence = np.searchsorted(
             np.flatnonzero(self.positions == leaf), calls - self.begin
         )

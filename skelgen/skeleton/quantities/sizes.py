@@ -46,7 +46,7 @@ class Sizes:
 
 
 def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
-    """Decide all sizes of a draft.
+    """Decide all sizes of programs.
 
     Parameters
     ----------

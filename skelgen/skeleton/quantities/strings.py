@@ -50,8 +50,8 @@ class RankStrings:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """Programs before their quantities are known.
+class SharedStrings:
+    """What ranks execute, by the ranks that share it: programs without quantities.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def strings_of(
     return RankStrings(kept.first, kept.call, leaf, symbol, kept.age_first, kept.ages)
 
 
-def draft(strings: RankStrings, group: NDArray[np.int64]) -> Draft:
+def shared_strings(strings: RankStrings, group: NDArray[np.int64]) -> SharedStrings:
     """Find the operations of every rank and the ranks that share a program.
 
     Parameters
@@ -124,7 +124,7 @@ def draft(strings: RankStrings, group: NDArray[np.int64]) -> Draft:
         step.append(first)
         program[list(found)] = number
     groups = tuple(int(group[found[0]]) for found in ranks)
-    return Draft(strings, ranks, groups, tuple(local), tuple(step), program)
+    return SharedStrings(strings, ranks, groups, tuple(local), tuple(step), program)
 
 
 def _operation_keys(strings: RankStrings) -> NDArray[np.uint64]:

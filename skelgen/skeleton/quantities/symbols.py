@@ -1,26 +1,29 @@
-"""The symbols and functions of a plan, to which passes may add calls of their own."""
+"""The symbols and functions of a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, FunctionInfo, function_info
-from skelgen.events.types import NO_PEER, NO_TAG
-
-_NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}
 
 
-class GrowingSymbols:
-    """The symbols and functions of a plan, which mending may add to."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanSymbols:
+    """The symbols and functions of a plan. A pass that adds some makes a new table.
 
-    def __init__(self, functions: Sequence[str], table: NDArray[np.void]) -> None:
-        self.functions = list(functions)
-        self.table = table
-        self._nonblocking: dict[int, int] = {}
-        self._plain: dict[str, int] = {}
+    Attributes
+    ----------
+    functions : tuple of str
+        MPI names: those of the signature, then those that passes added.
+    table : (s,) SYMBOL_DTYPE array
+        The same of symbols; the column ``function`` is a place in `functions`.
+    """
+
+    functions: tuple[str, ...]
+    table: NDArray[np.void]
 
     def kind(self, symbol: int) -> CallKind:
         """Return how a symbol takes part in communication."""
@@ -34,39 +37,28 @@ class GrowingSymbols:
         """Return what a symbol's call does."""
         return function_info(self.name(symbol))
 
-    def mendable(self, symbol: int) -> bool:
-        """Return whether a symbol is a send that may rely on buffering."""
-        return self._short(symbol) in _NONBLOCKING
+    def like(
+        self, symbol: int, *, function: str | None = None, **columns: int
+    ) -> tuple[PlanSymbols, int]:
+        """Return the symbols with one that differs from another, and its row.
 
-    def nonblocking(self, symbol: int) -> int:
-        """Return the symbol that does the same without waiting."""
-        if symbol not in self._nonblocking:
-            name = f"MPI_{_NONBLOCKING[self._short(symbol)]}"
-            row = self.table[symbol : symbol + 1].copy()
-            row["function"] = self._function(name)
-            self._nonblocking[symbol] = self._add(row)
-        return self._nonblocking[symbol]
-
-    def plain(self, name: str) -> int:
-        """Return the symbol of a function that only names requests."""
-        if name not in self._plain:
-            row = np.zeros(1, self.table.dtype)
-            row["function"] = self._function(name)
-            row["family"], row["site"] = -1, 0
-            row["peer"] = row["peer2"] = NO_PEER
-            row["tag"] = row["tag2"] = NO_TAG
-            row["size_class"] = -1
-            self._plain[name] = self._add(row)
-        return self._plain[name]
-
-    def _short(self, symbol: int) -> str:
-        return self.name(symbol).removeprefix("MPI_").removesuffix("_c")
-
-    def _function(self, name: str) -> int:
-        if name not in self.functions:
-            self.functions.append(name)
-        return self.functions.index(name)
-
-    def _add(self, row: NDArray[np.void]) -> int:
-        self.table = np.concatenate([self.table, row])
-        return len(self.table) - 1
+        Parameters
+        ----------
+        symbol : int
+        function : str, optional
+            MPI name, if it differs.
+        **columns : int
+            Of ``SYMBOL_DTYPE``, what else differs.
+        """
+        functions, row = self.functions, self.table[symbol : symbol + 1].copy()
+        if function is not None:
+            if function not in functions:
+                functions = (*functions, function)
+            row["function"] = functions.index(function)
+        for name, value in columns.items():
+            row[name] = value
+        known = np.flatnonzero(self.table == row)
+        if len(known):
+            return self, int(known[0])
+        table = np.concatenate([self.table, row])
+        return PlanSymbols(functions, table), len(self.table)

@@ -259,7 +259,7 @@ def join_step(
         ages=first.ages,
         occurrences=max(op.occurrences for op in operations),
         in_place=rows.each([bool(one & IN_PLACE) for one in flags]),
-        holes=any(one & HOLES for one in flags) and _fits(to, of),
+        holes=any(one & HOLES for one in flags),
         present=rows.each(present),
         peer=rows.whole([_peers(op, plan) for op in operations if with_peer]),
         peer2=rows.whole([_constant(op, plan, "peer2") for op in operations if both]),
@@ -331,11 +331,6 @@ def _constant(operation: Operation, plan: Plan, column: str) -> NDArray[np.float
     value = int(plan.symbols[operation.symbol][column])
     ranks = len(operation.compute_ns.values)
     return np.full((ranks, 1), PROC_NULL if value == NO_PEER else value, np.float64)
-
-
-def _fits(*parts: NDArray[np.int64]) -> bool:
-    """Return whether parts with holes as wide reach no further than an int does."""
-    return all(2 * int(one.sum(axis=1).max(initial=0)) < 2**31 for one in parts)
 
 
 def _vectors(vectors: NDArray[np.float64], side: int) -> NDArray[np.int64]:

@@ -52,14 +52,10 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
     tuple of Dealer
         Those with two partners and more that answered each more than once, in order.
     """
-    rows = calls.shapes
-    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
-    kind = kinds[rows["function"]]
-    asking = np.isin(
-        kind, [one for one in (*RECEIVING, CallKind.PROBE) if one not in TWO_SIDED]
-    )
-    asking &= (rows["flags"] & WILDCARD_SOURCE) != 0
+    kind = _kinds(calls)
+    asking = _asking(calls)
     sending = np.isin(kind, [one for one in SENDING if one not in TWO_SIDED])
+    rows = calls.shapes
     found = []
     for rank in range(calls.ranks):
         shape = calls.shape[calls.first[rank] : calls.first[rank + 1]]
@@ -70,6 +66,11 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
                 _dealer(rank, partner, asking[ours], kind[ours] == CallKind.PROBE)
             )
     return tuple(one for one in found if one)
+
+
+def asks_anybody(calls: Calls) -> bool:
+    """Say whether some calls receive from any source, or look for such a message."""
+    return bool(_asking(calls).any())
 
 
 def not_shared(
@@ -104,6 +105,18 @@ def warnings_of(dealers: Sequence[Dealer]) -> Iterator[str]:
         "as often as in the recording: it takes too long where nodes are not equally "
         "busy"
     )
+
+
+def _kinds(calls: Calls) -> NDArray[np.int64]:
+    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
+    return np.asarray(kinds[calls.shapes["function"]])
+
+
+def _asking(calls: Calls) -> NDArray[np.bool_]:
+    """Say of each shape whether it asks for a message from any source."""
+    asking = [one for one in (*RECEIVING, CallKind.PROBE) if one not in TWO_SIDED]
+    anybody = (calls.shapes["flags"] & WILDCARD_SOURCE) != 0
+    return np.asarray(np.isin(_kinds(calls), asking) & anybody)
 
 
 def _dealer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,18 +15,27 @@ from skelgen.events.types import HOLES
 from skelgen.loops import fold
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.proof.script import Script, script_of
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
-from skelgen.skeleton.task_farm.joined_receives import JoinedReceives, joined
+from skelgen.skeleton.quantities.symbols import PlanSymbols
+from skelgen.skeleton.task_farm.joined_receives import (
+    JoinedReceives,
+    as_recorded,
+    joined,
+)
 from skelgen.skeleton.task_farm.merged_calls import merged
+from skelgen.skeleton.task_farm.plain_calls import plain_programs
 from skelgen.skeleton.task_farm.receive_capacities import make_room, owners_of
+from skelgen.skeleton.task_farm.turn_tags import with_one_tag
 from skelgen.skeleton.task_farm.turns import Turns, harmless, turns_in
-from skelgen.skeleton.task_farm.worker_loops import Runs, runs_of, told
+from skelgen.skeleton.task_farm.visits import FarmPrograms
+from skelgen.skeleton.task_farm.worker_loops import Runs, TellingCall, runs_of, told
 from skelgen.skeleton.types import Operation, Program, Serving, Turn
 
 #: Longest table of turns: beyond it the recorded order stays.
 _LONGEST_TABLE = 100_000
 #: What an answer needs to say how far all are, and whether to come again [bytes].
-_ANSWER_BYTES = 2
+ANSWER_BYTES = 2
+#: Elements up to this size make room for it where an answer is empty [bytes].
+_LARGEST_UNIT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +49,38 @@ class _Call:
 
 def served(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
-) -> tuple[Program, ...]:
+) -> FarmPrograms:
     """Return the programs with turns in the order in which partners come.
 
     Parameters
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     families : sequence of CommunicatorFamily
     ranks : collection of int
         Who may serve others in another order than was recorded.
 
     Returns
     -------
-    tuple of Program
-        Empty when nobody serves others.
+    FarmPrograms
+        No programs when nobody serves others.
     """
+    nobody = FarmPrograms((), symbols)
     if not ranks:
-        return ()
+        return nobody
     together, free = turns_of(programs, symbols, families, ranks)
-    programs, script, mate = together.programs, together.script, together.mate
-    owners, found = owners_of(programs), list(programs)
+    found, script, mate = list(together.programs), together.script, together.mate
+    owners = owners_of(together.programs)
     runs: dict[int, Runs] = {}
-    kept: list[tuple[Turns, Serving, int | None]] = []
+    kept: list[tuple[Turns, Serving, TellingCall | None]] = []
     for turns in free:
-        used = _used(programs, owners, script, mate, turns)
-        answer = _answer(used, symbols) if _alike(used, symbols) else None
-        own = _runs(script, mate, turns, programs[turns.program].ranks, answer)
+        used = _used(together.programs, owners, script, mate, turns)
+        answer = _answer(used, together.symbols)
+        own = _runs(script, mate, turns, found[turns.program].ranks, answer)
         shared = own is not None and not own.keys() & runs.keys()
         serving = _serving(turns, shared=shared)
         if serving.due.size <= _LONGEST_TABLE:
@@ -78,13 +89,14 @@ def served(
     for turns, serving, answer in kept:
         found[turns.program] = _served(found[turns.program], turns, serving, answer)
     if not kept:
-        return ()
-    return tuple(one for program in found for one in told(program, runs))
+        return nobody
+    every = tuple(one for program in found for one in told(program, runs))
+    return FarmPrograms(every, together.symbols)
 
 
 def turns_of(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
 ) -> tuple[JoinedReceives, list[Turns]]:
@@ -94,7 +106,7 @@ def turns_of(
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     families : sequence of CommunicatorFamily
     ranks : collection of int
         Who may serve others in another order than was recorded.
@@ -105,7 +117,23 @@ def turns_of(
         Partners have room for the longest answer of any turn, whoever it was for.
     turns : list of Turns
     """
-    whole = joined(programs, symbols, families, ranks)
+    plain = plain_programs(programs, symbols, families, ranks)
+    recorded = as_recorded(plain.programs, plain.symbols, families)
+    together = joined(recorded, families, ranks)
+    found = _free_turns(together, families, ranks)
+    if not found[1] and together is not recorded:
+        found = _free_turns(recorded, families, ranks)
+    return found
+
+
+def _free_turns(
+    whole: JoinedReceives,
+    families: Sequence[CommunicatorFamily],
+    ranks: Collection[int],
+) -> tuple[JoinedReceives, list[Turns]]:
+    """Return programs with room for any answer, and turns that may change places."""
+    whole = with_one_tag(whole, families, ranks)
+    symbols = whole.symbols
     possible = turns_in(whole.programs, symbols, ranks, whole.goes_on)
     if not possible:
         return whole, []
@@ -143,22 +171,44 @@ def _used(
     return calls
 
 
-def _answer(used: Sequence[_Call], symbols: GrowingSymbols) -> int | None:
-    """Return the call of a turn that can tell the partner whether to come again."""
-    sends = [number for number, call in enumerate(used) if call.sends]
-    if not sends:
+def _answer(used: Sequence[_Call], symbols: PlanSymbols) -> TellingCall | None:
+    """Return the call of a turn that can tell the partner whether to come again.
+
+    The last one that has room for it, else the last one, which gets room.
+    """
+    if not _alike(used, symbols):
         return None
-    call = used[sends[-1]]
-    for operation in (*call.own, *chain(*call.partners)):
-        symbol = symbols.table[operation.symbol]
-        # What is split may have its first bytes apart from each other.
-        split = int(symbol["flags"]) & HOLES and int(symbol["datatype_bytes"]) % 2
-        if split or operation.size_bytes.values.min() < _ANSWER_BYTES:
-            return None
-    return sends[-1]
+    room = {
+        number: _room_bytes(call, symbols)
+        for number, call in enumerate(used)
+        if call.sends
+    }
+    found = [
+        TellingCall(number, one) for number, one in room.items() if one is not None
+    ]
+    large = [one for one in found if not one.room_bytes]
+    return (large or found)[-1] if found else None
 
 
-def _alike(used: Sequence[_Call], symbols: GrowingSymbols) -> bool:
+def _room_bytes(call: _Call, symbols: PlanSymbols) -> int | None:
+    """Return the bytes that a call must have at both ends, 0 when it has enough.
+
+    None when its bytes lie apart from each other, or have no common unit.
+    """
+    ends = (*call.own, *chain(*call.partners))
+    rows = [symbols.table[operation.symbol] for operation in ends]
+    # What is split may have its first bytes apart from each other.
+    if any(
+        int(row["flags"]) & HOLES and int(row["datatype_bytes"]) % 2 for row in rows
+    ):
+        return None
+    if all(one.size_bytes.values.min() >= ANSWER_BYTES for one in ends):
+        return 0
+    unit = math.lcm(*(max(1, int(row["datatype_bytes"])) for row in rows))
+    return unit * -(-ANSWER_BYTES // unit) if unit <= _LARGEST_UNIT else None
+
+
+def _alike(used: Sequence[_Call], symbols: PlanSymbols) -> bool:
     """Say whether partners of a rank use one datatype at each place of their turns."""
 
     def types(operations: Sequence[Operation]) -> set[tuple[bool, int]]:
@@ -176,12 +226,13 @@ def _runs(
     mate: NDArray[np.int64],
     turns: Turns,
     ranks: Sequence[int],
-    answer: int | None,
+    answer: TellingCall | None,
 ) -> dict[int, Runs] | None:
     """Return the runs of all partners of some ranks; None when there are none."""
     found: dict[int, Runs] = {}
     for rank in ranks if answer is not None else ():
-        own = runs_of(script, mate, turns, rank, answer or 0)
+        assert answer is not None
+        own = runs_of(script, mate, turns, rank, answer)
         if own is None or own.keys() & found.keys():
             return None
         found |= own
@@ -200,11 +251,13 @@ def _serving(turns: Turns, *, shared: bool) -> Serving:
 
 
 def _served(
-    program: Program, turns: Turns, serving: Serving, answer: int | None
+    program: Program, turns: Turns, serving: Serving, answer: TellingCall | None
 ) -> Program:
     """Return a program with one operation for each call of a turn."""
     calls = turns.step.shape[1]
-    kinds = [Turn.ANSWERS if i == answer else Turn.GOES_ON for i in range(calls)]
-    kinds[0] = Turn.OPENS
-    string, operations = merged(program, turns.step, kinds, serving)
+    kinds = [Turn.OPENS, *[Turn.GOES_ON] * (calls - 1)]
+    room_bytes = 0
+    if answer is not None:
+        kinds[answer.call], room_bytes = Turn.ANSWERS, answer.room_bytes
+    string, operations = merged(program, turns.step, kinds, serving, room_bytes)
     return replace(program, nest=fold(string), operations=operations)

@@ -21,7 +21,7 @@ from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.receive_capacities import owners_of
 from skelgen.skeleton.task_farm.turns import mates, occurrence_of
 from skelgen.skeleton.task_farm.visits import Visits, visits_of
@@ -46,17 +46,36 @@ class JoinedReceives:
     goes_on : mapping of int to (steps,) bool array
         Of programs that were changed, what receives from any source in their string
         but goes on with the partner before.
+    symbols : PlanSymbols
     """
 
     programs: tuple[Program, ...]
     script: Script
     mate: NDArray[np.int64]
     goes_on: Mapping[int, NDArray[np.bool_]]
+    symbols: PlanSymbols
+
+
+def as_recorded(
+    programs: Sequence[Program],
+    symbols: PlanSymbols,
+    families: Sequence[CommunicatorFamily],
+) -> JoinedReceives:
+    """Return programs in which nothing is joined.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+        Proved to finish.
+    symbols : PlanSymbols
+    families : sequence of CommunicatorFamily
+    """
+    script = script_of(programs, symbols.functions, symbols.table, families)
+    return JoinedReceives(tuple(programs), script, mates(script), {}, symbols)
 
 
 def joined(
-    programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    recorded: JoinedReceives,
     families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
 ) -> JoinedReceives:
@@ -64,9 +83,8 @@ def joined(
 
     Parameters
     ----------
-    programs : sequence of Program
-        Proved to finish.
-    symbols : GrowingSymbols
+    recorded : JoinedReceives
+        Programs in which nothing is joined.
     families : sequence of CommunicatorFamily
     ranks : collection of int
         Who serves others.
@@ -74,10 +92,10 @@ def joined(
     Returns
     -------
     JoinedReceives
-        With the same programs when nothing can be joined.
+        The same when nothing can be joined.
     """
-    script = script_of(programs, symbols.functions, symbols.table, families)
-    mate = mates(script)
+    programs, script, mate = recorded.programs, recorded.script, recorded.mate
+    symbols = recorded.symbols
     found = list(programs)
     goes_on: dict[int, NDArray[np.bool_]] = {}
     for number, program in enumerate(programs):
@@ -88,13 +106,12 @@ def joined(
         if _waited(programs, script, mate, visits, before, program) > _WAITED:
             continue
         found[number], goes_on[number] = _moved(program, visits, before)
-    unchanged = JoinedReceives(tuple(programs), script, mate, {})
     if not goes_on:
-        return unchanged
+        return recorded
     changed = script_of(found, symbols.functions, symbols.table, families)
     if all(simulate(changed, rendezvous=way).sound for way in (True, False)):
-        return JoinedReceives(tuple(found), changed, mates(changed), goes_on)
-    return unchanged
+        return JoinedReceives(tuple(found), changed, mates(changed), goes_on, symbols)
+    return recorded
 
 
 def _before(

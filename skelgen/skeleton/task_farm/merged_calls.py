@@ -26,6 +26,7 @@ def merged(
     step: NDArray[np.int64],
     turns: Sequence[Turn],
     serving: Serving | None = None,
+    room_bytes: int = 0,
 ) -> tuple[NDArray[np.int32], tuple[Operation, ...]]:
     """Let a program have one operation for each call of its turns.
 
@@ -38,6 +39,8 @@ def merged(
         What each call does.
     serving : Serving, optional
         Of the rank that serves.
+    room_bytes : int
+        Least size of the call that tells whether to come again, or hears it [bytes].
 
     Returns
     -------
@@ -52,6 +55,8 @@ def merged(
     for place, turn in enumerate(turns):
         number[step[:, place]] = place
         joined = _joined(program.operations, string, often, step[:, place], turn)
+        if room_bytes and turn in (Turn.ANSWERS, Turn.HEARS):
+            joined = _with_room(joined, room_bytes)
         operations.append(replace(joined, serving=serving))
     for old, operation in enumerate(program.operations):
         rest = np.flatnonzero((string == old) & (number < 0))
@@ -93,6 +98,15 @@ def _joined(
         turn=turn,
     )
     return joined
+
+
+def _with_room(operation: Operation, least: int) -> Operation:
+    """Return an operation with messages of some length at least [bytes]."""
+    size = OccurrenceSeries(np.maximum(operation.size_bytes.values, least))
+    if operation.turn is Turn.ANSWERS:
+        return replace(operation, size_bytes=size)
+    room = np.maximum(operation.receive_bytes, least)
+    return replace(operation, size_bytes=size, receive_bytes=room)
 
 
 def _few(

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind
 from skelgen.skeleton.proof.script import NOBODY, Script
 from skelgen.skeleton.proof.simulation import simulate
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.visits import PLAIN, Visits, visits_of
 from skelgen.skeleton.types import Program
 
@@ -62,19 +62,23 @@ class Turns:
 
 def turns_in(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     ranks: Collection[int],
     goes_on: Mapping[int, NDArray[np.bool_]],
+    *,
+    any_tag: bool = False,
 ) -> list[Turns]:
     """Divide what some ranks execute that receive from any source.
 
     Parameters
     ----------
     programs : sequence of Program
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     ranks : collection of int
     goes_on : mapping of int to (steps,) bool array
         Of programs, what receives from any source but goes on with the partner before.
+    any_tag : bool
+        Whether turns are of one kind that differ in their tags, where a send answers.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def turns_in(
         At most one of each program, with two partners or more in a stretch.
     """
     divided = (
-        _turns(number, visits_of(one, symbols, goes_on.get(number)))
+        _turns(number, visits_of(one, symbols, goes_on.get(number)), any_tag=any_tag)
         for number, one in enumerate(programs)
         if {*one.ranks} <= {*ranks}
     )
@@ -139,10 +143,12 @@ def occurrence_of(row: NDArray[np.integer]) -> NDArray[np.int64]:
     return found
 
 
-def _turns(number: int, visits: Visits | None) -> Turns | None:
+def _turns(number: int, visits: Visits | None, *, any_tag: bool) -> Turns | None:
     """Take the most frequent kind of a program's visits."""
-    turn = None if visits is None else _most_frequent(visits)
-    if visits is None or turn is None:
+    if visits is None:
+        return None
+    turn = _most_frequent(visits, visits.plain_key if any_tag else visits.key)
+    if turn is None:
         return None
     step = visits.first[turn, None] + np.arange(visits.calls[turn[0]])
     stretch = np.cumsum(np.append(0, np.diff(turn) != 1))
@@ -151,13 +157,13 @@ def _turns(number: int, visits: Visits | None) -> Turns | None:
     return found if len(pairs[0]) > len(np.unique(stretch)) else None
 
 
-def _most_frequent(visits: Visits) -> NDArray[np.int64] | None:
+def _most_frequent(visits: Visits, key: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Return the visits of the most frequent kind of those that ask."""
     best = None
     for length in np.unique(visits.calls[visits.asks]).tolist():
         visit = np.flatnonzero(visits.asks & (visits.calls == length))
         kinds, which, count = np.unique(
-            visits.key[visits.first[visit, None] + np.arange(length)],
+            key[visits.first[visit, None] + np.arange(length)],
             axis=0,
             return_inverse=True,
             return_counts=True,

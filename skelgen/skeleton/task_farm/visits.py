@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +11,28 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind, function_info
 from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
 from skelgen.loops import expand
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.types import Program
 from skelgen.symbols import VARYING
 
 #: Calls that a visit consists of.
 PLAIN = (CallKind.SEND, CallKind.RECEIVE)
-#: What calls at the same place of equal visits have in common.
-_COMMON = ("function", "family", "datatype_bytes", "tag", "flags")
+#: What calls at the same place of equal visits have in common. Tags may differ.
+_COMMON = ("function", "family", "datatype_bytes", "flags")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FarmPrograms:
+    """Programs and the symbols of their calls.
+
+    Attributes
+    ----------
+    programs : tuple of Program
+    symbols : PlanSymbols
+    """
+
+    programs: tuple[Program, ...]
+    symbols: PlanSymbols
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +47,9 @@ class Visits:
         Whether a visit begins with a receive from any source.
     kind, peer, family : (steps,) int64 arrays
         `CallKind`, relative partner and family of communicators of each call.
-    key : (steps,) int64 array
-        Equal where calls have in common what those of equal visits must.
+    key, plain_key : (steps,) int64 arrays
+        Equal where calls have in common what those of equal visits must; with and
+        without their tags.
     """
 
     first: NDArray[np.int64]
@@ -43,17 +59,18 @@ class Visits:
     peer: NDArray[np.int64]
     family: NDArray[np.int64]
     key: NDArray[np.int64]
+    plain_key: NDArray[np.int64]
 
 
 def visits_of(
-    program: Program, symbols: GrowingSymbols, goes_on: NDArray[np.bool_] | None = None
+    program: Program, symbols: PlanSymbols, goes_on: NDArray[np.bool_] | None = None
 ) -> Visits | None:
     """Divide what a program executes.
 
     Parameters
     ----------
     program : Program
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     goes_on : (steps,) bool array, optional
         Receives from any source that go on with the partner before.
 
@@ -78,9 +95,15 @@ def visits_of(
     same = np.append(False, (peer[1:] == peer[:-1]) & (family[1:] == family[:-1]))
     first = np.flatnonzero(asks | ~same | ~np.isin(kind, PLAIN))
     calls = np.diff(np.append(first, len(string)))
-    columns = np.stack([rows[name].astype(np.int64) for name in _COMMON], axis=1)
-    _, key = np.unique(columns, axis=0, return_inverse=True)
-    return Visits(first, calls, asks[first], kind, peer, family, key.ravel()[string])
+    keys = [_numbered(rows, names)[string] for names in ((*_COMMON, "tag"), _COMMON)]
+    return Visits(first, calls, asks[first], kind, peer, family, *keys)
+
+
+def _numbered(rows: NDArray[np.void], names: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number of each row, equal where some columns are."""
+    columns = np.stack([rows[name].astype(np.int64) for name in names], axis=1)
+    _, number = np.unique(columns, axis=0, return_inverse=True)
+    return np.asarray(number.ravel(), np.int64)
 
 
 def _peers(

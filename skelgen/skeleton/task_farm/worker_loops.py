@@ -23,6 +23,22 @@ from skelgen.skeleton.task_farm.turns import Turns
 from skelgen.skeleton.types import Operation, Program, Turn
 
 
+@dataclass(frozen=True, slots=True)
+class TellingCall:
+    """The call of a turn that tells the partner whether to come again.
+
+    Attributes
+    ----------
+    call : int
+        Its place in the turn.
+    room_bytes : int
+        Least size that it gets at both ends; 0 when it is long enough [bytes].
+    """
+
+    call: int
+    room_bytes: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
     """Turns of a partner that follow each other.
@@ -35,14 +51,14 @@ class Runs:
         Turns of each run.
     calls : int
         Of a turn.
-    hears : int
-        The call of a turn that receives the last answer.
+    answer : TellingCall
+        The call of a turn that hears whether to come again.
     """
 
     begin: NDArray[np.int64]
     turns: NDArray[np.int64]
     calls: int
-    hears: int
+    answer: TellingCall
 
     @property
     def step(self) -> NDArray[np.int64]:
@@ -54,7 +70,11 @@ class Runs:
 
 
 def runs_of(
-    script: Script, mate: NDArray[np.int64], turns: Turns, rank: int, answer: int
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+    rank: int,
+    answer: TellingCall,
 ) -> dict[int, Runs] | None:
     """Find the runs of all partners of a rank that serves them.
 
@@ -66,8 +86,7 @@ def runs_of(
     turns : Turns
     rank : int
         Who serves.
-    answer : int
-        The call of a turn that answers last.
+    answer : TellingCall
 
     Returns
     -------
@@ -108,20 +127,27 @@ def told(program: Program, runs: Mapping[int, Runs]) -> list[Program]:
     own = [runs.get(rank) for rank in program.ranks]
     if all(_equal(one, other) for one, other in pairwise(own)):
         return [_told(program, own[0])]
-    alone = [_alone(program, position) for position in range(len(own))]
+    alone = [alone(program, position) for position in range(len(own))]
     return [_told(one, its) for one, its in zip(alone, own, strict=True)]
 
 
 def _equal(one: Runs | None, other: Runs | None) -> bool:
     if one is None or other is None:
         return one is other
-    same = (one.calls, one.hears) == (other.calls, other.hears)
+    same = (one.calls, one.answer) == (other.calls, other.answer)
     same = same and np.array_equal(one.begin, other.begin)
     return same and np.array_equal(one.turns, other.turns)
 
 
-def _alone(program: Program, position: int) -> Program:
-    """Return the program of one of its ranks."""
+def alone(program: Program, position: int) -> Program:
+    """Return the program of one of its ranks.
+
+    Parameters
+    ----------
+    program : Program
+    position : int
+        Of the rank among those of the program.
+    """
     row = slice(position, position + 1)
 
     def own(operation: Operation) -> Operation:
@@ -144,8 +170,10 @@ def _alone(program: Program, position: int) -> Program:
 def _told(program: Program, runs: Runs | None) -> Program:
     if runs is None:
         return program
-    kinds = [Turn.HEARS if i == runs.hears else Turn.ASKS for i in range(runs.calls)]
-    string, operations = merged(program, runs.step, kinds)
+    kinds = [Turn.ASKS] * runs.calls
+    kinds[runs.answer.call] = Turn.HEARS
+    room_bytes = runs.answer.room_bytes
+    string, operations = merged(program, runs.step, kinds, room_bytes=room_bytes)
     keep = string >= runs.calls
     keep[runs.begin] = True  # the first call stands for the run
     nest = _with_loops(fold(string[keep]), runs)

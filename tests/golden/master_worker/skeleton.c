@@ -9,7 +9,6 @@
  * argument --check it leaves out the computation.
  */
 #include <mpi.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,7 +390,7 @@ static void report(double setup_s, double own_s, double computed_s, double waite
 	if (world.rank)
 		return;
 	printf("{\"skeleton\": \"%s\", ", "master_worker");
-	printf("\"format\": 1, \"scale\": 3, ");
+	printf("\"format\": 1, \"scaling_factor\": 3, ");
 	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[0], most[1]);
 	printf("\"sections\": [");
 	for (int i = 0; i < SECTIONS; i++) {

@@ -11,6 +11,14 @@ from skelgen.events.types import PROC_NULL
 from skelgen.skeleton.emit.data.communicators import NamedFamily, Partners
 from skelgen.skeleton.emit.data.memory import CallMemory, Memory
 from skelgen.skeleton.emit.data.tables import NOBODY, ProgramTables
+from skelgen.skeleton.emit.fragments import (
+    NO_USES,
+    Fragment,
+    Use,
+    UseKind,
+    Uses,
+    helpers,
+)
 from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.share.routines import Routine
 
@@ -62,30 +70,40 @@ def turn_name(index: int) -> str:
     return f"turn_{index}"
 
 
-def sent(around: Surroundings, index: int) -> str:
+def turn_use(index: int) -> Uses:
+    """Return the use of that counter."""
+    return frozenset({Use(UseKind.TURN, turn_name(index))})
+
+
+def sent(around: Surroundings, index: int) -> Fragment:
     """Write where the data that a call sends stands."""
-    return _place("out", around.memory.send_at.get(index, 0))
+    place = _place("out", around.memory.send_at.get(index, 0))
+    return Fragment(place, helpers("out"))
 
 
-def received(around: Surroundings, index: int) -> str:
+def received(around: Surroundings, index: int) -> Fragment:
     """Write where a call receives."""
     place = _place("in", around.memory.receive_at.get(index, 0))
     if around.routine.lifetimes.spans.get(index, 0) > 1:
         stride = around.memory.stride[index]
-        return f"{place} + {turn_name(index)} * (size_t){stride}"
-    return place
+        text = f"{place} + {turn_name(index)} * (size_t){stride}"
+        return Fragment(text, helpers("in") | turn_use(index))
+    return Fragment(place, helpers("in"))
 
 
 def _place(area: str, offset: int) -> str:
     return f"{area} + {offset}" if offset else area
 
 
-def datatype(step: CallStep) -> str:
+def datatype(step: CallStep) -> Fragment:
     """Return bytes, or blocks with holes between them as the application's type has."""
-    return f"holes_{step.block_bytes}" if step.holes else "MPI_BYTE"
+    if not step.holes:
+        return Fragment("MPI_BYTE")
+    holes = Use(UseKind.HOLES, str(step.block_bytes))
+    return Fragment(f"holes_{step.block_bytes}", frozenset({holes}))
 
 
-def size(around: Surroundings, step: CallStep, unit: int = 1) -> str:
+def size(around: Surroundings, step: CallStep, unit: int = 1) -> Fragment:
     """Write a call's count in units of some bytes."""
     sizes = [-(-place.size_bytes // unit) for place in step.everywhere]
     values = [array.astype(float) for array in sizes]
@@ -93,19 +111,20 @@ def size(around: Surroundings, step: CallStep, unit: int = 1) -> str:
     return around.tables.quantity("size", values, often, owner=step)
 
 
-def created(around: Surroundings, index: int) -> str:
+def created(around: Surroundings, index: int) -> Fragment:
     """Write where a call's request goes."""
-    slot = str(around.memory.requests.first[index])
+    slot, uses = str(around.memory.requests.first[index]), NO_USES
     if around.routine.lifetimes.spans[index] > 1:
-        turn = turn_name(index)
+        turn, uses = turn_name(index), turn_use(index)
         slot = turn if slot == "0" else f"{slot} + {turn}"
     persistent = around.routine.steps[index].info.persistent
     if persistent in around.by_age:
-        return f"created{'_persistent' * persistent}({slot})"
-    return f"&request[{slot}]"
+        noted = f"created{'_persistent' * persistent}"
+        return Fragment(f"{noted}({slot})", uses | helpers(noted))
+    return Fragment(f"&request[{slot}]", uses | helpers("request"))
 
 
-def peer(around: Surroundings, step: CallStep, *, source: bool = False) -> str:
+def peer(around: Surroundings, step: CallStep, *, source: bool = False) -> Fragment:
     """Write a partner: relative to the own rank, as a mirror image, or from a table.
 
     Parameters
@@ -118,28 +137,29 @@ def peer(around: Surroundings, step: CallStep, *, source: bool = False) -> str:
     places = [place.peer2 if source else place.peer for place in step.everywhere]
     group = around.group(step)
     words = {_plain_peer(around, group, shifts) for shifts in places}
-    if len(words) == 1 and (word := words.pop()):
+    if len(words) == 1 and (word := words.pop()) is not None:
         return word
     if places[0].shape[1] > 1:
         values = np.where(places[0] == PROC_NULL, NOBODY, places[0])
         shift = around.tables.in_turn("peer", values, owner=step)
         if (places[0] == PROC_NULL).any():
-            return f"peer_or_nobody(&{group.name}, {shift})"
+            text = f"peer_or_nobody(&{group.name}, {shift.text})"
+            return Fragment(text, shift.uses | helpers("peer_or_nobody"))
         return _shifted(group, shift)
     columns = [shifts[:, 0] for shifts in places]
     if one := _each(around, "mirror", [_mirror(around, group, c) for c in columns]):
-        return f"{group.name}.rank ^ {one}"
+        return Fragment(f"{group.name}.rank ^ {one.text}", one.uses)
     if one := _each(around, "shift", [_shift(group, c) for c in columns]):
         return _shifted(group, one)
     partners = [_partners(around, group, column) for column in columns]
     return around.tables.quantity("peer", partners, [1] * len(partners))
 
 
-def _each(around: Surroundings, stem: str, values: list[int | None]) -> str:
-    """Write a number for each place of a text; "" when a place has none."""
+def _each(around: Surroundings, stem: str, values: list[int | None]) -> Fragment | None:
+    """Write a number for each place of a text; None when a place has none."""
     known = [np.array([[value]], float) for value in values if value is not None]
     if len(known) < len(values):
-        return ""
+        return None
     return around.tables.quantity(stem, known, [1] * len(known))
 
 
@@ -154,24 +174,25 @@ def _partners(
 
 def _plain_peer(
     around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
-) -> str:
-    """Write a partner without a table; "" when that is not possible."""
+) -> Fragment | None:
+    """Write a partner without a table; None when that is not possible."""
     if (shifts == PROC_NULL).all():
-        return "MPI_PROC_NULL"
+        return Fragment("MPI_PROC_NULL")
     if shifts.shape[1] > 1:
-        return ""
+        return None
     column = shifts[:, 0]
     if (shift := _shift(group, column)) is not None:
-        return _shifted(group, str(shift))
+        return _shifted(group, Fragment(str(shift)))
     mirror = _mirror(around, group, column)
-    return f"{group.name}.rank ^ {mirror}" if mirror else ""
+    return Fragment(f"{group.name}.rank ^ {mirror}") if mirror else None
 
 
-def _shifted(group: NamedFamily, shift: str) -> str:
+def _shifted(group: NamedFamily, shift: Fragment) -> Fragment:
     """Write a relative partner; most are partners in ``MPI_COMM_WORLD``."""
     if group.name == "world":
-        return f"peer({shift})"
-    return f"peer_in(&{group.name}, {shift})"
+        return Fragment(f"peer({shift.text})", shift.uses | helpers("peer"))
+    text = f"peer_in(&{group.name}, {shift.text})"
+    return Fragment(text, shift.uses | helpers("peer_in"))
 
 
 def _shift(group: NamedFamily, shifts: NDArray[np.int64]) -> int | None:

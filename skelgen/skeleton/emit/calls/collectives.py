@@ -16,6 +16,7 @@ from skelgen.skeleton.emit.calls.arguments import (
 )
 from skelgen.skeleton.emit.data.memory import SENT_TO_ALL
 from skelgen.skeleton.emit.data.reduction import reduction
+from skelgen.skeleton.emit.fragments import Fragment, Use, UseKind, Word, helpers
 from skelgen.skeleton.emit.layout import Statement, call
 from skelgen.skeleton.share.call_steps import CallStep
 
@@ -27,6 +28,7 @@ def collective_call(around: Surroundings, index: int, depth: int) -> list[Statem
     """Write a collective, blocking, nonblocking or persistent."""
     step = around.routine.steps[index]
     kind = step.info.collective
+    arguments: list[Word]
     if step.info.reduces:
         arguments = _reduction(around, index)
     elif kind == "Barrier":
@@ -54,7 +56,7 @@ def _name(step: CallStep) -> str:
     return name
 
 
-def _data(around: Surroundings, index: int) -> list[str]:
+def _data(around: Surroundings, index: int) -> list[Word]:
     """Return the arguments of a collective that moves data."""
     step = around.routine.steps[index]
     kind = step.info.collective
@@ -76,7 +78,7 @@ def _data(around: Surroundings, index: int) -> list[str]:
     return [*send, *receive]
 
 
-def _neighbourhood(around: Surroundings, index: int) -> list[str]:
+def _neighbourhood(around: Surroundings, index: int) -> list[Word]:
     """Return the arguments of a collective with a count for each neighbour."""
     step = around.routine.steps[index]
     if step.info.collective in SENT_TO_ALL:
@@ -97,7 +99,7 @@ def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
     return np.asarray(own // step.block_bytes, np.float64)
 
 
-def _counts(around: Surroundings, step: CallStep, side: str) -> list[str]:
+def _counts(around: Surroundings, step: CallStep, side: str) -> list[Fragment]:
     """Return counts, displacements and type or types for each rank or neighbour.
 
     Where there are none (of a rank that is not the root, or without neighbours) Open
@@ -116,7 +118,8 @@ def _counts(around: Surroundings, step: CallStep, side: str) -> list[str]:
     types, kind = datatype(step), "int"
     if step.typed:  # whose displacements are bytes
         begin = begin * (2 * step.block_bytes if step.holes else 1)
-        types = f"each_{types}"
+        each = Use(UseKind.EACH, types.text)
+        types = Fragment(f"each_{types.text}", types.uses | {each})
         kind = "MPI_Aint" if step.info.neighbourhood else "int"
     words = [_by_row(around, counts, side)]
     return [*words, _by_row(around, begin, f"{side}_at", kind), types]
@@ -124,24 +127,25 @@ def _counts(around: Surroundings, step: CallStep, side: str) -> list[str]:
 
 def _by_row(
     around: Surroundings, values: NDArray[np.int64], stem: str, kind: str = "int"
-) -> str:
+) -> Fragment:
     table = values.astype(float)
     if (values == values[:1]).all():
         return around.tables.constant(kind, stem, table[0])
-    around.tables.by_row = True
-    return f"{around.tables.constant(kind, stem, table)}[row]"
+    rows = around.tables.constant(kind, stem, table)
+    return Fragment(f"{rows.text}[row]", rows.uses | helpers("row"))
 
 
-def _in_place(around: Surroundings, index: int, place: str) -> str:
+def _in_place(around: Surroundings, index: int, place: Fragment) -> Fragment:
     """Return a buffer, or MPI_IN_PLACE on the ranks that work in place."""
     step = around.routine.steps[index]
     if step.root >= 0 and not all(step.in_place) and any(step.in_place):
         name = around.group(step).name
-        return f"{name}.rank == {step.root} ? MPI_IN_PLACE : {place}"
-    return "MPI_IN_PLACE" if any(step.in_place) else place
+        text = f"{name}.rank == {step.root} ? MPI_IN_PLACE : {place.text}"
+        return Fragment(text, place.uses)
+    return Fragment("MPI_IN_PLACE") if any(step.in_place) else place
 
 
-def _reduction(around: Surroundings, index: int) -> list[str]:
+def _reduction(around: Surroundings, index: int) -> list[Word]:
     step = around.routine.steps[index]
     unit = reduction(step.op, step.datatype_bytes)
     outgoing = _in_place(around, index, sent(around, index))

@@ -6,6 +6,7 @@ import numpy as np
 
 from skelgen.events.functions import CallKind
 from skelgen.skeleton.emit.calls.arguments import Surroundings
+from skelgen.skeleton.emit.fragments import Fragment, Word, helper, helpers
 from skelgen.skeleton.emit.layout import Statement, call
 from skelgen.skeleton.share.request_places import Reference
 
@@ -20,9 +21,11 @@ def completion(around: Surroundings, index: int, depth: int) -> list[Statement]:
     if slots is None:
         if len(step.ages) == 1:
             request = f"&request[aged({step.ages[0]})]"
-            return [_one(around, index, depth, request)]
+            return [_one(around, index, depth, request, "aged")]
         count, ages = len(step.ages), _list(around, "ages", list(step.ages))
-        return [_scattered(step.kind, depth, count, f"aged_all({count}, {ages})")]
+        text = f"aged_all({count}, {ages.text})"
+        found = Fragment(text, ages.uses | helpers("aged_all"))
+        return [_scattered(step.kind, depth, count, found)]
     if not slots:
         return []  # nothing but requests that were over before
     if len(slots) == 1:
@@ -61,14 +64,18 @@ def _slots(
     return tuple(sorted(slots))
 
 
-def _list(around: Surroundings, stem: str, values: list[int]) -> str:
+def _list(around: Surroundings, stem: str, values: list[int]) -> Fragment:
     if len(values) > _LONGEST_LIST:
         return around.tables.constant("int", stem, np.array(values, float))
-    return "(const int[]){" + ", ".join(str(value) for value in values) + "}"
+    words = ", ".join(str(value) for value in values)
+    return Fragment("(const int[]){" + words + "}")
 
 
-def _one(around: Surroundings, index: int, depth: int, request: str) -> Statement:
+def _one(
+    around: Surroundings, index: int, depth: int, place: str, *further: str
+) -> Statement:
     step = around.routine.steps[index]
+    request = Fragment(place, helpers("request", *further))
     if step.kind is CallKind.COMPLETE:
         return call(depth, "MPI_Wait", [request, "MPI_STATUS_IGNORE"])
     if step.kind is CallKind.START:
@@ -78,12 +85,12 @@ def _one(around: Surroundings, index: int, depth: int, request: str) -> Statemen
 
 
 def _together(kind: CallKind, depth: int, count: int, first: int) -> Statement:
-    words = [str(count), f"&request[{first}]"]
+    words: list[Word] = [str(count), Fragment(f"&request[{first}]", helpers("request"))]
     if kind is CallKind.START:
         return call(depth, "MPI_Startall", words)
-    return call(depth, "MPI_Waitall", [*words, "status"])
+    return call(depth, "MPI_Waitall", [*words, helper("status")])
 
 
-def _scattered(kind: CallKind, depth: int, count: int, slots: str) -> Statement:
+def _scattered(kind: CallKind, depth: int, count: int, slots: Fragment) -> Statement:
     name = "start_all" if kind is CallKind.START else "wait_all"
-    return call(depth, name, [str(count), slots])
+    return call(depth, helper(name), [str(count), slots])

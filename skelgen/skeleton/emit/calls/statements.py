@@ -17,11 +17,13 @@ from skelgen.skeleton.emit.calls.arguments import (
     sent,
     size,
     turn_name,
+    turn_use,
 )
 from skelgen.skeleton.emit.calls.collectives import collective_call
 from skelgen.skeleton.emit.calls.completion import completion
 from skelgen.skeleton.emit.calls.windows import window_call
 from skelgen.skeleton.emit.data.memory import aligned
+from skelgen.skeleton.emit.fragments import NO_USES, Fragment, Word, helper, helpers
 from skelgen.skeleton.emit.layout import Statement, call
 from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.types import TOLD, Turn
@@ -39,15 +41,21 @@ def compute(
     us: Sequence[NDArray[np.float64]],
     often: Sequence[int],
     owner: CallStep | None = None,
-) -> str:
-    """Write computation that stands for some time at each place; "" for none."""
+    *,
+    told: bool = False,
+) -> Fragment | None:
+    """Write computation that stands for some time at each place; None for none.
+
+    What a rank is `told` says how far it is: others may do its work.
+    """
     calls = sum(often)
     total = sum(float(u.mean()) * n for u, n in zip(us, often, strict=True))
     if total < LEAST_US * calls:
-        return ""
+        return None
     if total < LEAST_SHARE * around.routine.time_us:
         us, often = [np.full((1, 1), total / calls)], [1]
-    return around.tables.quantity("gap", us, often, owner=owner, whole=False)
+    read = "now" if told else "next"
+    return around.tables.quantity("gap", us, often, owner=owner, read=read)
 
 
 def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
@@ -65,21 +73,21 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     written: list[Statement] = []
     us = [place.compute_us for place in step.everywhere]
     often = [place.occurrences for place in step.everywhere]
-    if gap := compute(around, us, often, step):
-        if step.turn in TOLD:  # not counted: others may do its work
-            gap = gap.replace("next(&", "now(&")
-        written.append(call(depth, "compute", [gap]))
+    gap = compute(around, us, often, step, told=step.turn in TOLD)
+    if gap is not None:
+        written.append(call(depth, helper("compute"), [gap]))
     writer = window_call if step.on_window else _WRITERS.get(step.kind, _message)
     calls = writer(around, index, depth)
     site = around.sites[step.site] if 0 <= step.site < len(around.sites) else ""
-    written += [Statement(text.lines, site) for text in calls]
+    written += [Statement(text.lines, site, text.uses) for text in calls]
     if step.turn is Turn.HEARS:
-        written.append(call(depth, "hear", [received(around, index)]))
+        written.append(call(depth, helper("hear"), [received(around, index)]))
     span = around.routine.lifetimes.spans.get(index, 0)
     if span > 1:
         turn = turn_name(index)
         indent = "\t" * depth
-        written.append(Statement((f"{indent}{turn} = ({turn} + 1) % {span};",)))
+        text = f"{indent}{turn} = ({turn} + 1) % {span};"
+        written.append(Statement((text,), uses=turn_use(index)))
     return written
 
 
@@ -90,12 +98,15 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
         return [_served(around, index, depth)]
     outgoing = sent(around, index) if step.sends else received(around, index)
     if step.turn is Turn.ANSWERS:
-        outgoing = f"answer(&{_serving(around, index)})"
-    arguments = [
+        table = _serving(around, index)
+        text = f"answer(&{table.text})"
+        outgoing = Fragment(text, table.uses | helpers("answer"))
+    served = Fragment("served.rank", helpers("serve"))
+    arguments: list[Word] = [
         outgoing,
         size(around, step, step.block_bytes),
         datatype(step),
-        peer(around, step) if step.serving is None else "served.rank",
+        peer(around, step) if step.serving is None else served,
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",
     ]
@@ -103,19 +114,22 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
         arguments.append(created(around, index))
     elif step.kind is CallKind.RECEIVE:
         arguments.append("MPI_STATUS_IGNORE")
-    return [call(depth, _message_name(step), arguments)]
+    buffered = helpers("touched") if step.info.mode == "buffered" else NO_USES
+    return [call(depth, Fragment(_message_name(step), buffered), arguments)]
 
 
 def _served(around: Surroundings, index: int, depth: int) -> Statement:
     """Write a receive from whoever of the partners comes first."""
     step = around.routine.steps[index]
-    name, group = _serving(around, index), f"&{around.group(step).name}"
+    table, group = _serving(around, index), f"&{around.group(step).name}"
+    place = Fragment(f"&{table.text}", table.uses)
     count = size(around, step, step.block_bytes)
     tag = str(max(step.tag, 0))
-    return call(depth, "serve", [f"&{name}", count, datatype(step), tag, group])
+    arguments: list[Word] = [place, count, datatype(step), tag, group]
+    return call(depth, helper("serve"), arguments)
 
 
-def _serving(around: Surroundings, index: int) -> str:
+def _serving(around: Surroundings, index: int) -> Fragment:
     """Return the name of the table of whom a call serves."""
     serving, extent = around.routine.steps[index].serving, around.extents[index]
     assert serving is not None
@@ -147,30 +161,24 @@ def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
     kind, block = datatype(step), step.block_bytes
     count = size(around, step, block)
     capacity = str(-(-max(place.capacity_bytes for place in step.everywhere) // block))
-    to = [
-        peer(around, step),
-        str(max(step.tag, 0)),
-    ]
-    source = [
-        peer(around, step, source=True),
-        str(max(step.tag2, 0)),
-    ]
+    to: list[Word] = [peer(around, step), str(max(step.tag, 0))]
+    source: list[Word] = [peer(around, step, source=True), str(max(step.tag2, 0))]
     last = created(around, index) if step.info.creates else "MPI_STATUS_IGNORE"
-    end = [f"{around.group(step).name}.comm", last]
+    end: list[Word] = [f"{around.group(step).name}.comm", last]
     name = "MPI_Isendrecv" if step.info.creates else "MPI_Sendrecv"
     incoming = received(around, index)
     # Replacing takes one count for both directions.
-    if step.function.endswith("_replace") and count == capacity:
-        arguments = [incoming, count, kind, *to, *source, *end]
-        return [call(depth, f"{name}_replace", arguments)]
-    outgoing = [sent(around, index), count, kind, *to]
-    arguments = [*outgoing, incoming, capacity, kind, *source, *end]
+    if step.function.endswith("_replace") and count.text == capacity:
+        replaced: list[Word] = [incoming, count, kind, *to, *source, *end]
+        return [call(depth, f"{name}_replace", replaced)]
+    outgoing: list[Word] = [sent(around, index), count, kind, *to]
+    arguments: list[Word] = [*outgoing, incoming, capacity, kind, *source, *end]
     return [call(depth, name, arguments)]
 
 
 def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
     step = around.routine.steps[index]
-    arguments = [
+    arguments: list[Word] = [
         peer(around, step),
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",

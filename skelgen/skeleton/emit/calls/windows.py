@@ -26,6 +26,7 @@ from skelgen.skeleton.emit.data.memory import (
     CallMemory,
     operation_unit,
 )
+from skelgen.skeleton.emit.fragments import Fragment, Word
 from skelgen.skeleton.emit.layout import Statement, call
 from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.share.routines import Routine
@@ -176,7 +177,7 @@ def window_call(around: Surroundings, index: int, depth: int) -> list[Statement]
         name = _ON_OPEN.get(name, name)
     if not name.startswith("MPI_Win_"):
         return [call(depth, name, _operation(around, index))]
-    arguments = [window]
+    arguments: list[Word] = [window]
     if name == "MPI_Win_fence":
         arguments = ["MPI_MODE_NOPRECEDE" if step.tag & _NOPRECEDE else "0", window]
     elif _names_group(step):
@@ -198,24 +199,24 @@ def _group_name(around: Surroundings, step: CallStep) -> str:
     return known.get(key, "MPI_GROUP_EMPTY")
 
 
-def _operation(around: Surroundings, index: int) -> list[str]:
+def _operation(around: Surroundings, index: int) -> list[Word]:
     """Return the arguments of what moves data."""
     step = around.routine.steps[index]
     group = around.group(step).name
     unit = operation_unit(step)
     count = size(around, step, unit.size_bytes)
-    target = [peer(around, step), around.targets[index]]
-    block = [count, unit.datatype]
+    target: list[Word] = [peer(around, step), around.targets[index]]
+    block: list[Word] = [count, unit.datatype]
     outgoing, incoming = sent(around, index), received(around, index)
     name = step.function.removeprefix("MPI_").lower().removesuffix("_c")
     window = f"{group}.win"
     if name == "fetch_and_op":
         return [outgoing, incoming, unit.datatype, *target, unit.op, window]
     if name == "compare_and_swap":
-        compared = f"{outgoing} + {LINE_BYTES}"
+        compared = Fragment(f"{outgoing.text} + {LINE_BYTES}", outgoing.uses)
         return [outgoing, compared, incoming, unit.datatype, *target, window]
     if name.endswith("get"):
-        arguments = [incoming, *block]
+        arguments: list[Word] = [incoming, *block]
     elif name.endswith("get_accumulate"):
         arguments = [outgoing, *block, incoming, *block]
     else:

@@ -13,6 +13,7 @@ from skelgen.rendering.c_text import c_name
 from skelgen.signature import Signature
 from skelgen.signature.types import Neighbours
 from skelgen.skeleton.emit.data.tables import ProgramTables
+from skelgen.skeleton.emit.fragments import Fragment, Uses, helpers
 
 _WORLD, _SELF = 0, 1
 
@@ -87,14 +88,16 @@ class Split:
         Expressions in ``world.rank``.
     sources, destinations : str
         The neighbours of a rank, up to -1; "" without topology.
+    uses : frozenset of Use
     """
 
     name: str
     about: str
     color: str
     key: str
-    sources: str = ""
-    destinations: str = ""
+    sources: str
+    destinations: str
+    uses: Uses
 
 
 def groups(
@@ -148,21 +151,32 @@ def splits(
 
 
 def _split(group: NamedFamily, ranks: int, tables: ProgramTables) -> Split:
-    color, key = np.full(ranks, -1), np.zeros(ranks, int)
+    colors, keys = np.full(ranks, -1), np.zeros(ranks, int)
     instances = sorted(group.instances, key=min)
     for number, members in enumerate(instances):
-        color[list(members)] = number
-        key[list(members)] = range(len(members))
+        colors[list(members)] = number
+        keys[list(members)] = range(len(members))
     in_order = all(list(members) == sorted(members) for members in instances)
     count = len(instances)
     about = f"{count} of {group.size} rank" if count > 1 else f"{group.size} rank"
+    formula = _formula(colors)
+    color = Fragment(formula) if formula else _by_rank(tables, "color", colors)
+    key = Fragment("world.rank") if in_order else _by_rank(tables, "key", keys)
+    sources, destinations = (
+        _neighbours(group.instances, around, stem, ranks, tables)
+        for around, stem in (
+            (group.sources, "sources"),
+            (group.destinations, "destinations"),
+        )
+    )
     return Split(
         group.name,
         about + ("s" if group.size > 1 else ""),
-        _formula(color) or f"{_by_rank(tables, 'color', color)}",
-        "world.rank" if in_order else _by_rank(tables, "key", key),
-        _neighbours(group.instances, group.sources, "sources", ranks, tables),
-        _neighbours(group.instances, group.destinations, "destinations", ranks, tables),
+        color.text,
+        key.text,
+        sources.text,
+        destinations.text,
+        helpers("split") | color.uses | key.uses | sources.uses | destinations.uses,
     )
 
 
@@ -172,20 +186,22 @@ def _neighbours(
     stem: str,
     ranks: int,
     tables: ProgramTables,
-) -> str:
+) -> Fragment:
     """Return the row of a rank in a table of neighbours; "" when there are none."""
     if not around:
-        return ""
+        return Fragment("")
     width = max(len(others) for known in around for others in known)
     table = np.full((ranks, width + 1), -1)
     for members, known in zip(instances, around, strict=True):
         for rank, others in zip(members, known, strict=True):
             table[rank, : len(others)] = others
-    return _by_rank(tables, stem, table)
+    row = _by_rank(tables, stem, table)
+    return Fragment(row.text, row.uses | helpers("with_neighbours"))
 
 
-def _by_rank(tables: ProgramTables, stem: str, values: NDArray[np.int64]) -> str:
-    return f"{tables.constant('int', stem, values.astype(float))}[world.rank]"
+def _by_rank(tables: ProgramTables, stem: str, values: NDArray[np.int64]) -> Fragment:
+    table = tables.constant("int", stem, values.astype(float))
+    return Fragment(f"{table.text}[world.rank]", table.uses)
 
 
 def _formula(color: NDArray[np.int64]) -> str:

@@ -7,14 +7,20 @@ differs between ranks is indexed by ``row``; one that changes during the run is 
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.skeleton.emit.fragments import (
+    NO_USES,
+    Fragment,
+    Use,
+    UseKind,
+    Uses,
+    helpers,
+)
 from skelgen.skeleton.emit.layout import COLUMNS, number, width, wrap
 from skelgen.skeleton.types import Serving
 
@@ -40,8 +46,8 @@ class ServingTable:
 
     name: str
     serving: Serving
-    shifts: str
-    due: str
+    shifts: Fragment
+    due: Fragment
     room_bytes: int = 0
     answer_bytes: int = 0
 
@@ -62,54 +68,57 @@ class ServingTable:
         return int((due[:, 0] * due[:, 1:].sum(axis=1)).sum())
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """How a table is written.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        None of those that the template writes.
+    uses : frozenset of Use
+        What has to be defined before it.
+    """
+
+    lines: tuple[str, ...]
+    uses: Uses = NO_USES
+
+
 @dataclass(slots=True)
 class ProgramTables:
     """Collects the tables of a program; equal constant ones are written once.
 
     Attributes
     ----------
-    definitions : dict of str to list of str
-        Lines of each table's definition.
-    by_row : bool
-        Whether any of them is indexed by ``row``.
+    definitions : dict of str to Definition
+        By the name of the table.
     servings : dict of int to ServingTable
         Whom ranks serve as they come.
     """
 
-    definitions: dict[str, list[str]] = field(default_factory=dict)
-    by_row: bool = False
+    definitions: dict[str, Definition] = field(default_factory=dict)
     servings: dict[int, ServingTable] = field(default_factory=dict)
     _count: int = 0
     _known: dict[Hashable, str] = field(default_factory=dict)
 
-    @property
-    def lines(self) -> list[str]:
-        """Return the definitions of all tables."""
-        return [line for lines in self.definitions.values() for line in lines]
-
-    @property
-    def served_bytes(self) -> int:
-        """Return what the first messages of all partners of a rank need [bytes]."""
-        return max(one.partners * one.room_bytes for one in self.servings.values())
-
-    @property
-    def answer_bytes(self) -> int:
-        """Return what the longest answer needs [bytes]."""
-        return max(one.answer_bytes for one in self.servings.values())
-
-    def drop_unused(self, text: str) -> bool:
-        """Drop the tables that a text only defines; return whether there were any.
+    def lines(self, used: Uses) -> list[str]:
+        """Return the definitions of the tables that are used.
 
         A call may ask for a quantity that its text does not need in the end, and C
         compilers warn about what nobody uses.
         """
-        words = Counter(re.findall(r"\w+", text))
-        unused = [name for name in self.definitions if words[name] == 1]
-        for name in unused:
-            del self.definitions[name]
-        return bool(unused)
+        return [
+            line
+            for name, definition in self.definitions.items()
+            if Use(UseKind.TABLE, name) in used
+            for line in definition.lines
+        ]
 
-    def constant(self, kind: str, stem: str, values: NDArray[np.float64]) -> str:
+    def needs_of(self, name: str) -> Uses:
+        """Return what has to be defined before a table."""
+        return self.definitions[name].uses
+
+    def constant(self, kind: str, stem: str, values: NDArray[np.float64]) -> Fragment:
         """Return the name of a constant array with these values."""
         key = (kind, values.shape, values.tobytes())
         if key not in self._known:
@@ -117,9 +126,9 @@ class ProgramTables:
             name = self._name(key, stem)
             head = f"static const {kind} {name}{size} = "
             self._define(name, head, _rows(values), ";")
-        return self._known[key]
+        return _table(self._known[key])
 
-    def serving(self, serving: Serving, room_bytes: int, answer_bytes: int) -> str:
+    def serving(self, serving: Serving, room_bytes: int, answer_bytes: int) -> Fragment:
         """Return the name of the table of whom a rank serves.
 
         Parameters
@@ -134,20 +143,30 @@ class ProgramTables:
             due = self.constant("int", "due", serving.due.ravel().astype(float))
             table = ServingTable(f"serving_{len(self.servings)}", serving, shifts, due)
             self.servings[id(serving)] = table
+            uses = helpers("serve") | shifts.uses | due.uses
+            self.definitions[table.name] = Definition((), uses)
         table.room_bytes = max(table.room_bytes, room_bytes)
         table.answer_bytes = max(table.answer_bytes, answer_bytes)
-        return table.name
+        return _table(table.name)
 
     def _name(self, key: Hashable, stem: str) -> str:
         self._known[key] = name = f"{stem}_{self._count}"
         self._count += 1
         return name
 
-    def _define(self, name: str, head: str, rows: Sequence[str], tail: str) -> None:
+    def _define(
+        self,
+        name: str,
+        head: str,
+        rows: Sequence[str],
+        tail: str,
+        uses: Uses = NO_USES,
+    ) -> None:
         """Write a definition, in one line when it fits."""
         line = f"{head}{{{', '.join(rows)}}}{tail}"
-        lines = [f"{head}{{", *wrap(rows, 1), f"}}{tail}"]
-        self.definitions[name] = [line] if width(line) <= COLUMNS else lines
+        lines = (f"{head}{{", *wrap(rows, 1), f"}}{tail}")
+        short = width(line) <= COLUMNS
+        self.definitions[name] = Definition((line,) if short else lines, uses)
 
     def quantity(
         self,
@@ -156,8 +175,8 @@ class ProgramTables:
         occurrences: Sequence[int],
         *,
         owner: Hashable = None,
-        whole: bool = True,
-    ) -> str:
+        read: str = "count",
+    ) -> Fragment:
         """Return an expression for a quantity.
 
         Parameters
@@ -172,35 +191,39 @@ class ProgramTables:
         owner : hashable
             What the quantity belongs to: a call that stands at several places of
             the text counts its occurrences at all of them together.
-        whole : bool
-            Whether the values are integers.
+        read : str
+            Helper that reads a series: ``count`` of integers, ``next`` of others, or
+            ``now`` where answers say how far all are.
         """
         found = [_shortened(np.asarray(array, np.float64)) for array in values]
         if all(np.array_equal(a, found[0]) for a in found) and found[0].shape[1] == 1:
             found = found[:1]
         by_row = any((array != array[:1]).any() for array in found)
-        self.by_row |= by_row
         if all(array.shape[1] == 1 for array in found):
-            return self._single(stem, np.stack([a[:, 0] for a in found]), by_row, whole)
+            single = np.stack([array[:, 0] for array in found])
+            return self._single(stem, single, by_row, whole=read == "count")
         key = (owner, stem, *(array.tobytes() for array in found))
         if owner is None or key not in self._known:
             self._series(key, stem, found, occurrences)
-        place = "[at]" if len(found) > 1 else ""
-        return f"{'count' if whole else 'next'}(&{self._known[key]}{place})"
+        table, at = _table(self._known[key]), _at(len(found))
+        text = f"{read}(&{table.text}{at.text})"
+        return Fragment(text, helpers(read) | table.uses | at.uses)
 
     def _single(
-        self, stem: str, values: NDArray[np.float64], by_row: bool, whole: bool
-    ) -> str:
+        self, stem: str, values: NDArray[np.float64], by_row: bool, *, whole: bool
+    ) -> Fragment:
         """Return an expression for (places, ranks) values that do not change."""
-        places = "[at]" if len(values) > 1 else ""
+        at = _at(len(values))
         if not by_row:
             values = values[:, 0]
-            if not places:
-                return number(values[0], 17 if whole else 5)
-        elif not places:
+            if not at.text:
+                return Fragment(number(values[0], 17 if whole else 5))
+        elif not at.text:
             values = values[0]
-        kind = "int" if whole else "double"
-        return self.constant(kind, stem, values) + places + ("[row]" if by_row else "")
+        table = self.constant("int" if whole else "double", stem, values)
+        row = Fragment("[row]", helpers("row")) if by_row else Fragment("")
+        text = f"{table.text}{at.text}{row.text}"
+        return Fragment(text, table.uses | at.uses | row.uses)
 
     def _series(
         self,
@@ -211,28 +234,32 @@ class ProgramTables:
     ) -> None:
         """Define series: columns, by row or not, occurrences, now, values."""
         entries = []
+        uses = helpers("series")
         for array, often in zip(values, occurrences, strict=True):
             rows = array[:1] if (array == array[:1]).all() else array
             words = ", ".join(word for row in rows for word in _words(row))
             if rows.size == 1:
                 entries.append(f"ONE({words})")
+                uses |= helpers("ONE")
                 continue
+            uses |= helpers("row") if len(rows) > 1 else NO_USES
             numbers = f"{rows.shape[1]}, {int(len(rows) > 1)}, {often}, 0"
             entries.append(f"{{{numbers}, (const double[]){{{words}}}}}")
         size = f"[{len(values)}]" if len(values) > 1 else ""
         name = self._name(key, stem)
         head = f"static struct series {name}{size} = "
         if size:
-            self._define(name, head, entries, ";")
+            self._define(name, head, entries, ";", uses)
         elif width(f"{head}{entries[0]};") <= COLUMNS:
-            self.definitions[name] = [f"{head}{entries[0]};"]
+            self.definitions[name] = Definition((f"{head}{entries[0]};",), uses)
         else:
             *first, last = wrap(entries, 1)
-            self.definitions[name] = [head.rstrip(), *first, last.rstrip(",") + ";"]
+            lines = (head.rstrip(), *first, last.rstrip(",") + ";")
+            self.definitions[name] = Definition(lines, uses)
 
     def in_turn(
         self, stem: str, values: NDArray[np.int64], *, owner: Hashable = None
-    ) -> str:
+    ) -> Fragment:
         """Return an expression that gives one value after another.
 
         Parameters
@@ -255,8 +282,22 @@ class ProgramTables:
             name = self._name(key, stem)
             head = f"static struct runs {name} = "
             head += f"{{{len(runs)}, 0, 0, (const double[][2])"
-            self._define(name, head, _rows(np.array(runs, float)), "};")
-        return f"(int)next_run(&{self._known[key]})"
+            rows = _rows(np.array(runs, float))
+            self._define(name, head, rows, "};", helpers("next_run"))
+        table = _table(self._known[key])
+        text = f"(int)next_run(&{table.text})"
+        return Fragment(text, helpers("next_run") | table.uses)
+
+
+def _table(name: str) -> Fragment:
+    return Fragment(name, frozenset({Use(UseKind.TABLE, name)}))
+
+
+def _at(places: int) -> Fragment:
+    """Return the index of the place of a text that stands at several ones."""
+    if places == 1:
+        return Fragment("")
+    return Fragment("[at]", frozenset({Use(UseKind.PLACE, "at")}))
 
 
 def _shortened(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,14 +30,14 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.skeletons import BIN, run, skelgen
+from skelgen.phase_execution.application import application_of
+from skelgen.phase_execution.checkpoint import ImageRun
+from skelgen.phase_execution.criu import CriuCheckpointer, network_settings
+from skelgen.phase_execution.fetch_criu import find_criu
+from skelgen.phase_execution.images import read_manifest
+from skelgen.phase_execution.interface import WantedOccurrence
 from skelgen.phases.stored import Occurrence, PhaseSignature
 from skelgen.pipeline.phases import of_run
-from skelgen.runners.application import application_of
-from skelgen.runners.checkpoint import ImageRun
-from skelgen.runners.criu import CriuCheckpointer, network_settings
-from skelgen.runners.fetch_criu import find_criu
-from skelgen.runners.images import read_manifest
-from skelgen.runners.interface import WantedOccurrence
 from tests.processes import comes_true, processes_of
 
 ROOT = Path(__file__).resolve().parent.parent

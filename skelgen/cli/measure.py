@@ -120,8 +120,8 @@ def measure(
     verbose: Verbose = 0,
 ) -> None:
     """Execute the phases of an application and predict its time from theirs."""
-    from skelgen.runners.backends import backends
-    from skelgen.runners.plan import ExecutedExtent
+    from skelgen.phase_execution.backends import backends
+    from skelgen.phase_execution.plan import ExecutedExtent
 
     if backend not in (known := ["auto", *backends()]):
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")

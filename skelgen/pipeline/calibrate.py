@@ -212,7 +212,7 @@ class _Pair:
         from skelgen.launch.record import missing_settings
         from skelgen.launch.run_end import ended, failure_of
         from skelgen.launch.shim import mpi_of, shim
-        from skelgen.runners.interface import Application
+        from skelgen.phase_execution.interface import Application
 
         folder = existing_folder(launch)
         with contextlib.chdir(folder or Path.cwd()):

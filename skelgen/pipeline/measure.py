@@ -31,11 +31,11 @@ from skelgen.pipeline.trust import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
+    from skelgen.phase_execution import Application
+    from skelgen.phase_execution.estimate import Estimate
+    from skelgen.phase_execution.execute import Execution
+    from skelgen.phase_execution.plan import ExecutedExtent
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.runners import Application
-    from skelgen.runners.estimate import Estimate
-    from skelgen.runners.execute import Execution
-    from skelgen.runners.plan import ExecutedExtent
 
 logger = logging.getLogger(__name__)
 
@@ -109,10 +109,10 @@ def measure(
     """
     import numpy as np
 
+    from skelgen.phase_execution.application import application_of
+    from skelgen.phase_execution.estimate import estimate
+    from skelgen.phase_execution.plan import ExecutedExtent, check_phases
     from skelgen.prediction.campaign import placed
-    from skelgen.runners.application import application_of
-    from skelgen.runners.estimate import estimate
-    from skelgen.runners.plan import ExecutedExtent, check_phases
 
     load = machine_load()
     signature = phases(source, progress=progress)
@@ -234,10 +234,10 @@ def _executed(
     progress: Progress,
 ) -> tuple[str, Execution]:
     """Execute the phases; return the name of the backend that did, and its times."""
+    from skelgen.phase_execution.backends import choose
+    from skelgen.phase_execution.execute import execute
+    from skelgen.phase_execution.plan import ExecutedExtent
     from skelgen.prediction.trials import explained
-    from skelgen.runners.backends import choose
-    from skelgen.runners.execute import execute
-    from skelgen.runners.plan import ExecutedExtent
 
     chosen, plan = choose(backend, signature, extent, application, images=images)
     if chosen.name == "live" and (restores, images) != (None, None):

@@ -24,8 +24,8 @@ from skelgen.prediction import Failure, Prediction
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
+    from skelgen.phase_execution.program import PhaseProgram
     from skelgen.prediction.trials import TrialProgram
-    from skelgen.runners.program import PhaseProgram
 
 logger = logging.getLogger(__name__)
 
@@ -153,9 +153,9 @@ def phase_program(
     consent : Consent
         To a launch that is not the user's own.
     """
+    from skelgen.phase_execution.program import program_of
     from skelgen.phases.store import PHASES_FILE
     from skelgen.prediction.description import FACTS_FILE
-    from skelgen.runners.program import program_of
 
     file = path / PHASES_FILE if path.is_dir() else path
     if (path / FACTS_FILE).exists() or not file.is_file():

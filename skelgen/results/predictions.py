@@ -16,10 +16,10 @@ from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
+    from skelgen.phase_execution.estimate import PhaseTime
     from skelgen.pipeline.measure import Measurement
     from skelgen.pipeline.predict import Predicted
     from skelgen.prediction import Choice
-    from skelgen.runners.estimate import PhaseTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import ApplicationError, SkelgenError
+from skelgen.phase_execution.application import application_of
+from skelgen.phase_execution.checkpoint import ImageRun
+from skelgen.phase_execution.criu import CriuCheckpointer, network_settings, try_out
+from skelgen.phase_execution.fetch_criu import Criu, find_criu
+from skelgen.phase_execution.images import ImageContent, new_image, read_manifest
+from skelgen.phase_execution.interface import WantedOccurrence
+from skelgen.phase_execution.marks import timed
+from skelgen.phase_execution.plan import ExecutedExtent, by_images
 from skelgen.phases import Parameters
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.record import record
-from skelgen.runners.application import application_of
-from skelgen.runners.checkpoint import ImageRun
-from skelgen.runners.criu import CriuCheckpointer, network_settings, try_out
-from skelgen.runners.fetch_criu import Criu, find_criu
-from skelgen.runners.images import ImageContent, new_image, read_manifest
-from skelgen.runners.interface import WantedOccurrence
-from skelgen.runners.marks import timed
-from skelgen.runners.plan import ExecutedExtent, by_images
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of
@@ -138,7 +138,7 @@ def test_a_link_in_tmp_and_a_folder_that_is_missing_do_no_harm(
 LOOK = """
 import sys, time
 from pathlib import Path
-from skelgen.runners.namespaces import Namespaces, Task
+from skelgen.phase_execution.namespaces import Namespaces, Task
 file, out = Path(sys.argv[1]), Path(sys.argv[2])
 namespaces = Namespaces()
 try:

@@ -12,6 +12,7 @@ import pytest
 
 from skelgen.errors import ApplicationError, InputError, UsageError
 from skelgen.launch.launch_method import NEAREST
+from skelgen.phase_execution.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.phases import Parameters
 from skelgen.phases.store import load, save
 from skelgen.phases.stored import PhaseSignature
@@ -19,7 +20,6 @@ from skelgen.pipeline.measure import Measurement, measure
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.predict import predict
 from skelgen.pipeline.record import record
-from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.phase_execution.estimate import Estimate, PhaseTime
 from skelgen.pipeline.keep_predictions import Subject
 from skelgen.pipeline.measure import Measurement
-from skelgen.runners.estimate import Estimate, PhaseTime
 from skelgen.trust import Doubt, Interval
 
 

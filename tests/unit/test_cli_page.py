@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.phase_execution import application, estimate, execute, plan
 from skelgen.pipeline import build, call_observers, folder_predictions, measure, page
 from skelgen.prediction.kept import PREDICTIONS_FILE, load_kept
-from skelgen.runners import application, estimate, execute, plan
 from skelgen.signature import store
 from skelgen.timeline.store import TIMELINE_FILE
 from skelgen.trust import Doubt, Interval

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.phase_execution import application, estimate, execute, plan
 from skelgen.pipeline import call_sites, measure
 from skelgen.pipeline.page import PAGE_FILE
-from skelgen.runners import application, estimate, execute, plan
 from skelgen.trust import Interval
 from tests.trace_writer import RankWriter
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.errors import ApplicationError
+from skelgen.phase_execution import application, backends, estimate, execute
+from skelgen.phase_execution.plan import ExecutedExtent
 from skelgen.pipeline.measure import measure
-from skelgen.runners import application, backends, estimate, execute
-from skelgen.runners.plan import ExecutedExtent
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 
@@ -31,7 +31,7 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(backends, "choose", choose)
     monkeypatch.setattr(execute, "execute", run)
-    here = SimpleNamespace(runner=None, elsewhere=False, hosts=())
+    here = SimpleNamespace(runner=None, elsewhere=False, hosts=(), mpi="")
     monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
     found = SimpleNamespace(doubts=(), time_s=None, measured_s=1.0)
     monkeypatch.setattr(estimate, "estimate", lambda *_: found)

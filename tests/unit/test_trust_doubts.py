@@ -23,7 +23,7 @@ OF_A_FILE = "parts['code'].text()"
 def codes_in(source: str) -> list[str]:
     """Return the code of each doubt that a module makes, as it is written there."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    made = [call for call in calls if ast.unparse(call.func).endswith("Doubt")]
+    made = [call for call in calls if ast.unparse(call.func).split(".")[-1] == "Doubt"]
     named = [
         (*call.args, *(k.value for k in call.keywords if k.arg == "code"))[0]
         for call in made

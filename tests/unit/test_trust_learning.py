@@ -20,11 +20,11 @@ from skelgen.cli.main import run
 from skelgen.errors import InputError
 from skelgen.launch import Host
 from skelgen.launch.json_lines import JsonLines
+from skelgen.phase_execution.estimate import estimate
 from skelgen.pipeline.trust import known_errors, method_errors
 from skelgen.pipeline.trust import known_errors as run_known_errors
 from skelgen.prediction.known_cases import read_cases
 from skelgen.prediction.predict import predict
-from skelgen.runners.estimate import estimate
 from skelgen.trust import Interval, store
 from skelgen.trust.cases import Case
 from skelgen.trust.errors import MethodErrors
@@ -37,8 +37,8 @@ from skelgen.trust.learning import (
 )
 from tests.method_errors import ERRORS, method_error
 from tests.sealed import unsealed
+from tests.unit.test_phase_execution import MAIN, measured, signature
 from tests.unit.test_prediction_predict import FACTS
-from tests.unit.test_runners import MAIN, measured, signature
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,6 +13,7 @@ from skelgen import workload
 from skelgen.cli.main import run
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range
+from skelgen.phase_execution.estimate import Estimate
 from skelgen.phases import Phase
 from skelgen.pipeline import workload as pipeline_workload
 from skelgen.pipeline.keep_predictions import Subject
@@ -20,7 +21,6 @@ from skelgen.pipeline.measure import Measurement
 from skelgen.pipeline.workload import workload_add, workload_plan
 from skelgen.results import to_json
 from skelgen.results.predictions import MeasureResult
-from skelgen.runners.estimate import Estimate
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
 from skelgen.web import render_workload

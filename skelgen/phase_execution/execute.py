@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.phase_execution.interface import Application, Backend, Measured
+from skelgen.phase_execution.plan import ExecutionPlan
 from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.runners.interface import Application, Backend, Measured
-from skelgen.runners.plan import ExecutionPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
 from skelgen.launch.own_folders import FolderKind, mark
 from skelgen.launch.process import Started
-from skelgen.runners import (
+from skelgen.phase_execution import (
     Application,
     WantedOccurrence,
     checkpoint,
@@ -30,10 +30,10 @@ from skelgen.runners import (
     fetch_criu,
     images,
 )
-from skelgen.runners.checkpoint import ImageRun
-from skelgen.runners.criu import CriuBackend, complaint
-from skelgen.runners.dmtcp import DmtcpBackend, DmtcpCheckpointer
-from skelgen.runners.images import (
+from skelgen.phase_execution.checkpoint import ImageRun
+from skelgen.phase_execution.criu import CriuBackend, complaint
+from skelgen.phase_execution.dmtcp import DmtcpBackend, DmtcpCheckpointer
+from skelgen.phase_execution.images import (
     ImageContent,
     Machine,
     Manifest,
@@ -47,7 +47,7 @@ from skelgen.runners.images import (
     size_bytes,
     write_manifest,
 )
-from skelgen.runners.marks import HOLD, STOP
+from skelgen.phase_execution.marks import HOLD, STOP
 
 HERE = Machine("6.18.1", "EPYC", ("avx", "sse2"))
 
@@ -454,8 +454,8 @@ class FullDisk(Imagined):
 
 @pytest.fixture
 def image_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ImageRun]:
-    monkeypatch.setattr("skelgen.runners.marks.shim", lambda _: Path("shim.so"))
-    monkeypatch.setattr("skelgen.runners.marks.mpi_of", lambda _: None)
+    monkeypatch.setattr("skelgen.phase_execution.marks.shim", lambda _: Path("shim.so"))
+    monkeypatch.setattr("skelgen.phase_execution.marks.mpi_of", lambda _: None)
     monkeypatch.setattr(
         checkpoint,
         "content_of",

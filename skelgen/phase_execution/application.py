@@ -29,8 +29,8 @@ from skelgen.launch.record import (
 )
 from skelgen.launch.secrets import hidden
 from skelgen.launch.shim import mpi_of
+from skelgen.phase_execution.interface import Application
 from skelgen.phases.stored import PhaseSignature
-from skelgen.runners.interface import Application
 from skelgen.trust import Doubt
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from skelgen.launch.mpi import Mpi, MpiKind
-from skelgen.runners import application
-from skelgen.runners.application import application_of
-from tests.unit.test_runners import MAIN, signature
+from skelgen.phase_execution import application
+from skelgen.phase_execution.application import application_of
+from tests.unit.test_phase_execution import MAIN, signature
 
 DOUBT = "its arguments are not those of the recording"
 

@@ -9,8 +9,8 @@ import pytest
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished
 from skelgen.launch.process import NO_RESULT
-from skelgen.runners import program
-from skelgen.runners.program import PhaseRun
+from skelgen.phase_execution import program
+from skelgen.phase_execution.program import PhaseRun
 
 STOPPED = Finished(("app",), 143, 1.0, "noise {", "killed")
 

@@ -20,13 +20,13 @@ from skelgen.launch import Finished
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.run_end import failure_of
-from skelgen.runners.interface import (
+from skelgen.phase_execution.interface import (
     Application,
     BackendProbe,
     Measured,
     WantedOccurrence,
 )
-from skelgen.runners.marks import (
+from skelgen.phase_execution.marks import (
     STOP,
     RankTimes,
     check_functions,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
+from skelgen.phase_execution.interface import WantedOccurrence
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.runners.interface import WantedOccurrence
 
 #: Share of the relevant phases' time that an execution has to reach [1]. What comes
 #: later, such as output at the end, is scaled with the rest.

@@ -6,7 +6,7 @@ package: `live` runs the application until the phases have been measured and sto
 Papers: PAS2P; Martinez Canillas 2011, chapters 4 and 5.
 """
 
-from skelgen.runners.interface import (
+from skelgen.phase_execution.interface import (
     Application,
     Backend,
     BackendProbe,

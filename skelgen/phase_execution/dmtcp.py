@@ -16,15 +16,19 @@ from typing import ClassVar
 from skelgen.errors import ApplicationError, SkelgenError
 from skelgen.launch.mpi import program
 from skelgen.launch.process import Started, descendants, run
-from skelgen.runners.checkpoint import ImageRun
-from skelgen.runners.images import (
+from skelgen.phase_execution.checkpoint import ImageRun
+from skelgen.phase_execution.images import (
     ImageContent,
     check_disk,
     complete,
     ready,
 )
-from skelgen.runners.interface import Application, BackendProbe, WantedOccurrence
-from skelgen.runners.processes import (
+from skelgen.phase_execution.interface import (
+    Application,
+    BackendProbe,
+    WantedOccurrence,
+)
+from skelgen.phase_execution.processes import (
     check_devices,
     files_open_for_writing,
     memory_bytes,

@@ -23,7 +23,7 @@ from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.own_folders import FolderKind
 from skelgen.launch.process import telling_line
 from skelgen.launch.replaceable_output import claim
-from skelgen.runners.images import (
+from skelgen.phase_execution.images import (
     ImageContent,
     check_content,
     check_owner,
@@ -33,8 +33,8 @@ from skelgen.runners.images import (
     new_image,
     usable,
 )
-from skelgen.runners.interface import Application, Measured, WantedOccurrence
-from skelgen.runners.marks import (
+from skelgen.phase_execution.interface import Application, Measured, WantedOccurrence
+from skelgen.phase_execution.marks import (
     FINALIZED,
     HOLD,
     STOP,

@@ -12,8 +12,8 @@ import pytest
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, LaunchCommand
 from skelgen.launch.process import NO_RESULT
-from skelgen.runners import Application, WantedOccurrence, live
-from skelgen.runners.live import LiveRun
+from skelgen.phase_execution import Application, WantedOccurrence, live
+from skelgen.phase_execution.live import LiveRun
 
 ENDED = Finished(("mpirun",), 0, 1.5, "", "")
 WANTED = WantedOccurrence(
@@ -58,8 +58,10 @@ Run = Callable[..., tuple[LiveRun, Made]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Run]:
-    monkeypatch.setattr("skelgen.runners.marks.mpi_of", lambda _: None)
-    monkeypatch.setattr("skelgen.runners.marks.shim", lambda _: Path("/shim.so"))
+    monkeypatch.setattr("skelgen.phase_execution.marks.mpi_of", lambda _: None)
+    monkeypatch.setattr(
+        "skelgen.phase_execution.marks.shim", lambda _: Path("/shim.so")
+    )
 
     def start(*texts: str, ends: Finished | None = ENDED) -> tuple[LiveRun, Made]:
         made = Made(texts, ends)

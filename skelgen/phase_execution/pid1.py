@@ -1,9 +1,10 @@
 """Run as the first process of namespaces: start what is asked for, bury what ends.
 
-A script of its own, started by `skelgen.runners.namespaces` with ``unshare``; it needs
-the standard library only. Requests are lines of JSON on standard input, each with an
-answer on standard output. When its input ends it ends, and Linux ends all processes of
-the namespaces with it, so that nothing outlives skelgen, however that ends.
+A script of its own, started by `skelgen.phase_execution.namespaces` with ``unshare``;
+it needs the standard library only. Requests are lines of JSON on standard input, each
+with an answer on standard output. When its input ends it ends, and Linux ends all
+processes of the namespaces with it, so that nothing outlives skelgen, however that
+ends.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from skelgen.errors import ApplicationError
 from skelgen.launch import LaunchCommand
 from skelgen.launch.folders import replace_file
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.phase_execution.interface import WantedOccurrence
 from skelgen.phases.counts import counts
-from skelgen.runners.interface import WantedOccurrence
 
 TIME, HOLD, STOP = "time", "hold", "stop"
 

@@ -20,7 +20,7 @@ from typing import Any
 from skelgen.documents.system import refused
 from skelgen.errors import MachineError
 from skelgen.launch.process import lives
-from skelgen.runners import pid1
+from skelgen.phase_execution import pid1
 
 #: Of the processes of an application, and how far above them others begin.
 FIRST_PID, _APART = 1000, 1000

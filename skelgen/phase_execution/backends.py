@@ -6,12 +6,17 @@ import logging
 from pathlib import Path
 
 from skelgen.errors import MachineError
+from skelgen.phase_execution.criu import CriuBackend
+from skelgen.phase_execution.dmtcp import DmtcpBackend
+from skelgen.phase_execution.interface import Application, Backend
+from skelgen.phase_execution.live import Live
+from skelgen.phase_execution.plan import (
+    ExecutedExtent,
+    ExecutionPlan,
+    by_images,
+    in_one_run,
+)
 from skelgen.phases.stored import PhaseSignature
-from skelgen.runners.criu import CriuBackend
-from skelgen.runners.dmtcp import DmtcpBackend
-from skelgen.runners.interface import Application, Backend
-from skelgen.runners.live import Live
-from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, by_images, in_one_run
 
 logger = logging.getLogger(__name__)
 

@@ -11,14 +11,12 @@ import pytest
 
 from skelgen.errors import InputError, MachineError
 from skelgen.launch import LaunchCommand
-from skelgen.phases import Parameters, Phase
-from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.runners import Application, Measured, WantedOccurrence, execute
-from skelgen.runners.backends import choose
-from skelgen.runners.criu import CriuBackend
-from skelgen.runners.estimate import Estimate, estimate, paet_s, uncovered
-from skelgen.runners.interface import BackendProbe
-from skelgen.runners.marks import (
+from skelgen.phase_execution import Application, Measured, WantedOccurrence, execute
+from skelgen.phase_execution.backends import choose
+from skelgen.phase_execution.criu import CriuBackend
+from skelgen.phase_execution.estimate import Estimate, estimate, paet_s, uncovered
+from skelgen.phase_execution.interface import BackendProbe
+from skelgen.phase_execution.marks import (
     HOLD,
     STOP,
     TIME,
@@ -29,7 +27,14 @@ from skelgen.runners.marks import (
     times_file,
     write_marks,
 )
-from skelgen.runners.plan import ExecutedExtent, by_images, elapsed_s, in_one_run
+from skelgen.phase_execution.plan import (
+    ExecutedExtent,
+    by_images,
+    elapsed_s,
+    in_one_run,
+)
+from skelgen.phases import Parameters, Phase
+from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from tests import summaries
 from tests.method_errors import ERRORS
 from tests.unit.test_trust_recording_doubts import EVERYTHING

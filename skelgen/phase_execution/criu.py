@@ -22,9 +22,9 @@ from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.process import environment_with
 from skelgen.launch.shim import mpi_of
-from skelgen.runners.checkpoint import ImageRun
-from skelgen.runners.fetch_criu import Criu, find_criu
-from skelgen.runners.images import (
+from skelgen.phase_execution.checkpoint import ImageRun
+from skelgen.phase_execution.fetch_criu import Criu, find_criu
+from skelgen.phase_execution.images import (
     ImageContent,
     check_disk,
     complete,
@@ -32,9 +32,13 @@ from skelgen.runners.images import (
     ready,
     size_bytes,
 )
-from skelgen.runners.interface import Application, BackendProbe, WantedOccurrence
-from skelgen.runners.namespaces import Namespaces, Task
-from skelgen.runners.processes import (
+from skelgen.phase_execution.interface import (
+    Application,
+    BackendProbe,
+    WantedOccurrence,
+)
+from skelgen.phase_execution.namespaces import Namespaces, Task
+from skelgen.phase_execution.processes import (
     check_devices,
     copy_own_files,
     files_open_for_writing,

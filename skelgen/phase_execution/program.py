@@ -12,15 +12,15 @@ from skelgen.launch import Finished, Host, Launcher
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.host_runner import Runner
 from skelgen.launch.process import NO_RESULT
+from skelgen.phase_execution.application import application_of
+from skelgen.phase_execution.estimate import drift, paet_s, uncovered, unmeasured_share
+from skelgen.phase_execution.execute import limit_s
+from skelgen.phase_execution.interface import Application
+from skelgen.phase_execution.live import LiveRun
+from skelgen.phase_execution.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.predict import PHASES
 from skelgen.prediction.types import SkeletonFacts
-from skelgen.runners.application import application_of
-from skelgen.runners.estimate import drift, paet_s, uncovered, unmeasured_share
-from skelgen.runners.execute import limit_s
-from skelgen.runners.interface import Application
-from skelgen.runners.live import LiveRun
-from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.trust import Doubt
 
 

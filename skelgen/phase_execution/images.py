@@ -22,8 +22,8 @@ from skelgen.documents.system import refused
 from skelgen.errors import InputError, MachineError
 from skelgen.launch.files import file_hashes
 from skelgen.launch.shim import mpi_of
-from skelgen.runners.interface import Application, WantedOccurrence
-from skelgen.runners.processes import give_files_back, keep_files
+from skelgen.phase_execution.interface import Application, WantedOccurrence
+from skelgen.phase_execution.processes import give_files_back, keep_files
 from skelgen.units import format_bytes
 
 #: Images are a little larger than the memory in them [1].

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import ApplicationError, MachineError
-from skelgen.runners.processes import (
+from skelgen.phase_execution.processes import (
     check_devices,
     copy_own_files,
     files_open_for_writing,

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch.mpi import kind_of
+from skelgen.phase_execution.interface import Measured
 from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
 from skelgen.prediction.predict import PHASES
-from skelgen.runners.interface import Measured
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import (

@@ -11,7 +11,7 @@ from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
-from skelgen.pipeline.export import EXPORT_FORMATS
+from skelgen.export import FORMATS
 from skelgen.pipeline.export import export as run_export
 from skelgen.results.running import ExportResult
 from skelgen.units import format_bytes
@@ -23,7 +23,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            metavar="|".join(EXPORT_FORMATS),
+            metavar="|".join(FORMATS),
             help="For ui.perfetto.dev, for Paraver, for SimGrid's replay, or OTF2.",
             show_default=False,
         ),
@@ -52,7 +52,7 @@ def export(
 ) -> None:
     """Write a recorded run in the format of another tool, to look at it there."""
     if format_name is None:
-        formats = ", ".join(EXPORT_FORMATS)
+        formats = ", ".join(FORMATS)
         raise UsageError(f"--format is missing; give one of {formats}")
     with progress_bar() as progress:
         result = run_export(

@@ -5,18 +5,13 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
+from skelgen.export import FORMATS, ExportFormat
 from skelgen.launch.folders import new_file, new_folder
 from skelgen.launch.own_folders import FolderKind
 from skelgen.launch.replaceable_output import check_file, check_free
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.export import ExportFormat
-
-EXPORT_FORMATS = ("perfetto", "paraver", "tit", "otf2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +110,6 @@ def export(
 
 
 def _format(name: str, most_events: int | None) -> ExportFormat:
-    from skelgen.export import FORMATS
-
     if name not in FORMATS:
         raise UsageError(f"--format {name}: expected one of {', '.join(FORMATS)}")
     if most_events and FORMATS[name].most_events is None:

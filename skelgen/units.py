@@ -116,7 +116,7 @@ def format_seconds(time_s: float) -> str:
     if math.isfinite(time_s) and abs(time_s) >= _IN_SECONDS_S:
         return _long(time_s)
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if abs(time_s) * factor >= 1 or unit == "us":
+        if abs(time_s) * factor >= 1 or time_s == 0 or unit == "us":
             return f"{time_s * factor:.3g} {unit}"
     raise AssertionError("unreachable")
 

@@ -180,7 +180,7 @@ def test_calls_that_were_passed_on_are_named(tmp_path):
     assert [(one.name, one.calls) for one in run.local] == [("MPI_Comm_rank", 6)]
     assert "not recorded    4 MPI_Put, 6 MPI_Comm_rank" in describe(run).splitlines()
     assert run.warnings == (
-        "4 calls of MPI_Put (0 us) communicate but are not recorded; a skeleton does "
+        "4 calls of MPI_Put (0 s) communicate but are not recorded; a skeleton does "
         "not have them",
     )
 

@@ -79,9 +79,9 @@ def test_a_hostile_recording_is_text_and_its_timeline_still_draws(
 
 def test_a_damaged_recording_is_a_sentence(browser, own_site):
     with open_store(str(own_site.place)) as store:
-        store.add([StoredRecording("run-2000-2", "AAAA")])
+        assert not store.add([StoredRecording("run-3000-8", "AAAA")]).refused
     with browser.tab(own_site) as tab:
-        tab.open("/runs/run-2000-2")
+        tab.open("/runs/run-3000-8")
         assert (
             tab.page.locator("p.doubt")
             .text_content()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.prediction.predict import scale, scaled
+from skelgen.prediction.predict import correction, scaled
 from tests.mpi.test_cli_record import skelgen
 from tests.mpis import MPIS, TestMpi
 
@@ -73,7 +73,7 @@ def test_the_main_job_runs_from_recording_to_prediction(mpi: TestMpi, tmp_path: 
     assert len(only["runs_s"]) >= 3
     assert only["p5_s"] < only["predicted_s"] < only["p95_s"]
     expected = info["application_s"] / built["expected_s"]
-    by = scale(measured["ratio"], expected, "whole-events")
+    by = correction(measured["ratio"], expected, "whole-events")
     quiet_s = measured["application_s"], measured["skeleton_s"]
     found_s = float(scaled(only["skeleton_s"], *quiet_s, by))
     assert only["predicted_s"] == pytest.approx(found_s)

@@ -101,17 +101,17 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
     if asked.model:
         chosen = kept_model(place, asked.model, asked.application or None)
         return _by_model(place, asked, chosen)
+    found = None if asked.load else _by_runs(place, asked)
+    if found is not None and found.interval is not None:
+        return found
     own = _own_model(place, asked.application, asked.system)
-    if asked.load:
-        if own is None:
-            raise InputError(
-                f"{asked.application[:60]}: runs do not answer for a load; fit a "
-                "model: skelgen model fit --app NAME --name NAME"
-            )
+    if own is not None:
         return _by_model(place, asked, own)
-    found = _by_runs(place, asked)
-    if found.interval is None and own is not None:
-        return _by_model(place, asked, own)
+    if found is None:
+        raise InputError(
+            f"{asked.application[:60]}: runs do not answer for a load; fit a "
+            "model: skelgen model fit --app NAME --name NAME"
+        )
     return found
 
 
@@ -120,10 +120,9 @@ def _own_model(place: str | None, application: str, system: str) -> KeptModel | 
 
     Where a system is named, only those fitted to runs on it.
     """
-    found = kept_models(place, application, [])
-    found = [one for one in found if _is_of(place, one, system)]
+    found = kept_models(place, application, [])[::-1]
     named = [one for one in found if one.name == application]
-    return next(iter((named or found)[-1:]), None)
+    return next((one for one in (*named, *found) if _is_of(place, one, system)), None)
 
 
 def _is_of(place: str | None, one: KeptModel, system: str) -> bool:

@@ -22,7 +22,7 @@ from skelgen.models.families.contract import (
     FittedFormula,
     ModelFamily,
 )
-from skelgen.models.families.polynomials import CURVES
+from skelgen.models.families.polynomials import fitted_curves
 from skelgen.models.runs import Floats, RunTable
 
 #: A curve that is farther off than this counts as if it were so far off [1].
@@ -34,20 +34,12 @@ _BETTER, _ROUNDING = 0.05, 1e-9
 
 def _least_error(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     """Return the curve that is least off at runs ahead of those it was fitted to."""
-    best: FittedFormula | None = None
-    least: Floats = np.empty(0)
-    refused = ""
-    for one in CURVES:
-        try:
-            found = one.fit(runs, settings)
-        except InputError as error:
-            refused = refused or str(error)
-            continue
+    (first, best), *others = fitted_curves(runs, settings, "least-error")
+    least = _errors_ahead(first, runs, settings)
+    for one, found in others:
         errors = _errors_ahead(one, runs, settings)
-        if best is None or _better(errors, least):
+        if _better(errors, least):
             best, least = found, errors
-    if best is None:
-        raise InputError(f"least-error found no curve; {refused}")
     tested = least[np.isfinite(least)]
     if len(tested):
         note = f"the curve with the least error at runs ahead is {best.family} "

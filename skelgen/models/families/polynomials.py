@@ -199,22 +199,46 @@ def _with(
     )
 
 
-def _least_residual(runs: RunTable, settings: FamilySettings) -> FittedFormula:
-    """Return the curve with the least norm of residuals: the paper's "unknown"."""
-    best: FittedFormula | None = None
-    least, refused = np.inf, ""
+def fitted_curves(
+    runs: RunTable, settings: FamilySettings, name: str
+) -> list[tuple[ModelFamily, FittedFormula]]:
+    """Return the curves that the runs determine, each fitted to them.
+
+    Parameters
+    ----------
+    runs : RunTable
+    settings : FamilySettings
+    name : str
+        The family that chooses among them.
+
+    Raises
+    ------
+    InputError
+        When there is none: what the first of them lacks.
+    """
+    found, refused = [], ""
     for one in CURVES:
         try:
-            found = one.fit(runs, settings)
+            found.append((one, one.fit(runs, settings)))
         except InputError as error:
             refused = refused or str(error)
-            continue
-        residuals = (found.at(runs.columns) - runs.values) / np.max(runs.values)
-        norm = max(float(np.linalg.norm(residuals)), _EXACT)
-        if norm < least:
-            best, least = found, norm
-    if best is None:
-        raise InputError(f"least-residual found no curve; {refused}")
+    if not found:
+        raise InputError(f"{name} found no curve; {refused}")
+    return found
+
+
+def _least_residual(runs: RunTable, settings: FamilySettings) -> FittedFormula:
+    """Return the curve with the least norm of residuals: the paper's "unknown"."""
+
+    def norm(one: FittedFormula) -> float:
+        residuals = (one.at(runs.columns) - runs.values) / np.max(runs.values)
+        found = max(float(np.linalg.norm(residuals)), _EXACT)
+        return np.inf if np.isnan(found) else found
+
+    curves = fitted_curves(runs, settings, "least-residual")
+    best = min((fitted for _, fitted in curves), key=norm)
+    if np.isinf(norm(best)):
+        raise InputError("least-residual found no curve; none has finite values")
     note = f"the curve with the least residual is {best.family}"
     return replace(best, family="least-residual", notes=(*best.notes, note))
 

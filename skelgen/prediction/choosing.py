@@ -15,12 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.prediction.campaign import FEWEST_RUNS, narrow
+from skelgen.prediction.campaign import narrow
 from skelgen.prediction.predict import (
     application_time,
     method_error,
     predict,
     unmeasured_draws,
+)
+from skelgen.prediction.thresholds import (
+    CLEAR_PROBABILITY,
+    FEWEST_RUNS,
+    LEAST_RUN_SPREAD,
+    MOST_SETS_NOT_THINNED,
 )
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
@@ -28,15 +34,6 @@ from skelgen.trust import Doubt
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import interval, median_draws, relative_spread
 from skelgen.units import format_seconds
-
-#: So few sets are not thinned: halving would leave one that nothing is compared with.
-_FEW = 2
-
-#: Spread of single runs that is assumed at least [1]: nodes that others use.
-_LEAST_SPREAD = 0.05
-
-#: Probability of being the best from which further runs of the others tell little.
-_CLEAR = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ class Contest:
         """Return the sets that are still good after all skeletons but the longest."""
         alive = list(self.sets)
         for program in self.programs[:-1]:
-            if len(alive) <= _FEW:
+            if len(alive) <= MOST_SETS_NOT_THINNED:
                 break
             self._try(program, alive)
             # The better of two: a burst that only one run met is not the set's.
@@ -132,7 +129,11 @@ class Contest:
             return open_
         chances = self._chances(alive)
         best = max(chances, key=lambda hosts: chances[hosts])
-        return [h for h in open_ if h == best] if chances[best] > _CLEAR else open_
+        return (
+            [h for h in open_ if h == best]
+            if chances[best] > CLEAR_PROBABILITY
+            else open_
+        )
 
     def _longest(self, hosts: NodeSet) -> TrialProgram | None:
         """Return the longest skeleton that ran on a set."""
@@ -196,7 +197,7 @@ class Contest:
         """Return the spread of one run [1], from sets with several."""
         spreads = [relative_spread(runs_s) for runs_s in self.trials.runs_s.values()]
         known = [spread for spread in spreads if spread is not None]
-        return max(_LEAST_SPREAD, statistics.median(known) if known else 0.0)
+        return max(LEAST_RUN_SPREAD, statistics.median(known) if known else 0.0)
 
     def _choice(self) -> Choice:
         """Order the sets: those that stayed longest first, then by their times."""
@@ -242,7 +243,7 @@ class Contest:
 
 def _kept(count: int) -> int:
     """Return how many of so many sets go on to a longer skeleton."""
-    return max(_FEW, (count + 1) // 2)
+    return max(MOST_SETS_NOT_THINNED, (count + 1) // 2)
 
 
 def halvings(count: int) -> int:
@@ -253,7 +254,7 @@ def halvings(count: int) -> int:
     >>> [halvings(count) for count in (2, 3, 6, 100)]
     [0, 1, 2, 6]
     """
-    return 0 if count <= _FEW else 1 + halvings(_kept(count))
+    return 0 if count <= MOST_SETS_NOT_THINNED else 1 + halvings(_kept(count))
 
 
 def shortened(facts: SkeletonFacts, factor: float) -> SkeletonFacts:

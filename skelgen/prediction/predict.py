@@ -12,6 +12,15 @@ from numpy.typing import NDArray
 
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
+from skelgen.prediction.thresholds import (
+    LARGEST_DRAWN_WIDTH_FACTOR,
+    LARGEST_DROPPED_SHARE,
+    LARGEST_MIX_ERROR,
+    LARGEST_SAME_RUN_FACTOR,
+    LARGEST_UNDOUBTED_FACTOR,
+    QUIET_RUNS_ASSUMED,
+    SHORTEST_TRUSTED_S,
+)
 from skelgen.prediction.types import Prediction, SkeletonFacts
 from skelgen.trust import Doubt, Interval, too_wide
 from skelgen.trust.errors import MethodError, MethodErrors, error_draws
@@ -26,17 +35,6 @@ from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]
 
-#: The spread of quiet runs stands for so many runs of each program there. On the node
-#: set, which may be noisier, that of the skeleton stands for one.
-_ALIKE = 3
-
-#: Shorter skeletons see a few slices of the scheduler only [s].
-SHORTEST_S = 0.3
-
-LARGEST_DROPPED = 0.02
-
-#: Above it the skeleton computes otherwise than the application [1].
-LARGEST_MIX_ERROR = 0.06
 
 #: Method of skeletons that are a subset of whole matched events.
 WHOLE_EVENTS = "whole-events"
@@ -46,16 +44,6 @@ PHASES = "phases"
 
 #: Method of skeletons by the rules of the 2005 paper, which predict by its rules, too.
 PAPER_2005 = "paper2005"
-
-#: A measured ratio is that of another run than the recorded one, with another input,
-#: where it differs more from the expected one [1].
-_SAME_RUN = 1.5
-
-#: It is doubted from here on: of one and the same run it was up to 1.1 off [1].
-_DOUBTED = 1.15
-
-#: Two estimates of one interval's width from random draws differ by less [1].
-_DRAWN_WIDTH = 1.1
 
 
 def ratio(facts: SkeletonFacts) -> float:
@@ -92,7 +80,7 @@ def correction(measured: float, expected: float, method: str) -> float:
     method : str
         How it was planned.
     """
-    same = max(expected / measured, measured / expected) <= _SAME_RUN
+    same = max(expected / measured, measured / expected) <= LARGEST_SAME_RUN_FACTOR
     return expected if same and method != PAPER_2005 else measured
 
 
@@ -184,7 +172,7 @@ def predict(
     wide = too_wide(
         interval(draws, middle),
         f"raise --budget{also}",
-        bound=_DRAWN_WIDTH * interval_bound,
+        bound=LARGEST_DRAWN_WIDTH_FACTOR * interval_bound,
     )
     # As the ratio's, these errors are common to all node sets; no run makes them less.
     draws = draws * np.exp(facts.drift * generator.standard_normal(len(draws)))
@@ -262,7 +250,9 @@ def scaled_draws(
     steady = relative_spread(skeleton_runs_s)  # an application may vary with its caches
     own = quiet if steady is None else steady
     there = median_draws(runs_s, generator, spread=own, worth=1)
-    above = median_draws(application_runs_s, generator, spread=quiet, worth=_ALIKE)
+    above = median_draws(
+        application_runs_s, generator, spread=quiet, worth=QUIET_RUNS_ASSUMED
+    )
     below = median_draws(skeleton_runs_s, generator, spread=own)
     ratio = statistics.median(application_runs_s) / statistics.median(skeleton_runs_s)
     if math.isclose(correction, ratio):  # measured, and so no better known than these
@@ -300,14 +290,14 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
             text = f"calibrated with {facts.calibration.mpi}, run with {mpi}"
             yield Doubt("other-mpi", text, "calibrate with the MPI that runs it")
         off = ratio(facts) / expected_ratio(facts)
-        if facts.method != PAPER_2005 and max(off, 1 / off) > _DOUBTED:
+        if facts.method != PAPER_2005 and max(off, 1 / off) > LARGEST_UNDOUBTED_FACTOR:
             yield Doubt(
                 "other-ratio",
                 "calibrated on another run or input than the recorded one: the ratio "
                 f"is {ratio(facts):.3g}, {expected_ratio(facts):.3g} was expected",
                 "calibrate with the recorded command and input",
             )
-    needed_s = max(SHORTEST_S, _with_slack(facts.smallest_good_s))
+    needed_s = max(SHORTEST_TRUSTED_S, _with_slack(facts.smallest_good_s))
     if quiet_s < needed_s:
         yield Doubt(
             "too-short",
@@ -320,11 +310,11 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
 def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
     yield from unlike_doubts(facts.unseen, facts.not_computed)
-    if facts.dropped_share > LARGEST_DROPPED:
+    if facts.dropped_share > LARGEST_DROPPED_SHARE:
         yield Doubt(
             "dropped",
             f"{facts.dropped_share:.1%} of the application's time was dropped "
-            f"(at most {LARGEST_DROPPED:.0%} is trusted)",
+            f"(at most {LARGEST_DROPPED_SHARE:.0%} is trusted)",
             "build it with a smaller K",
         )
     if facts.mix_error is not None and facts.mix_error > LARGEST_MIX_ERROR:

@@ -25,7 +25,7 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.launch.record import RunFacts
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.prediction.description import SkeletonDescription
+    from skelgen.prediction.skeleton_file import SkeletonDescription
     from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.reference.mix_fit import Fit
     from skelgen.signature import Signature
@@ -194,7 +194,7 @@ def _written(
     """Plan a skeleton and write its folder."""
     from skelgen.phases import store
     from skelgen.pipeline.machine_mpi import speed_of
-    from skelgen.prediction.description import FACTS_FILE
+    from skelgen.prediction.skeleton_file import FACTS_FILE
     from skelgen.timeline.store import TIMELINE_FILE, text_of
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
@@ -308,18 +308,18 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
+    from skelgen.prediction.skeleton_facts import SHORTEST_S
     from skelgen.skeleton.methods import planner
 
     chosen = planner(options.method)(signature, scaling_factor, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
-    if chosen.report.expected_s < SHORTEST_TRUSTED_S:
+    if chosen.report.expected_s < SHORTEST_S:
         logger.warning(
             "a skeleton of %s is too short for predictions that can be trusted: take a "
             "smaller K, or --target-time %s and more",
             format_seconds(chosen.report.expected_s),
-            format_seconds(SHORTEST_TRUSTED_S).replace(" ", ""),
+            format_seconds(SHORTEST_S).replace(" ", ""),
         )
     if options.strict and chosen.report.warnings:
         raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")
@@ -334,7 +334,7 @@ def _described(
     seen: SeenCalls,
 ) -> SkeletonDescription:
     """Return all that is known of the skeleton."""
-    from skelgen.prediction.description import RecordedLaunch, SkeletonDescription
+    from skelgen.prediction.skeleton_file import RecordedLaunch, SkeletonDescription
 
     return SkeletonDescription.of(
         plan,

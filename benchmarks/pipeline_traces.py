@@ -105,7 +105,8 @@ def burst(writer: RankWriter, events: int) -> None:
 def communicators(writer: RankWriter, events: int) -> None:
     """Reduce over one of 1,000 communicators, drawn at random by all ranks alike."""
     for number in range(COMMUNICATORS):
-        writer.comm(2 + number, range(writer.ranks), sequence=number)
+        ranks = range(writer.ranks)
+        writer.comm(2 + number, ranks, sequence=number, twin=number)
         writer.event("MPI_Comm_split", 100, 900, site=8, extras={"object": 2 + number})
     drawn = np.random.default_rng(1).integers(0, COMMUNICATORS, events - COMMUNICATORS)
     for number in drawn.tolist():

@@ -19,7 +19,7 @@ from skelgen.models.planning import PlannedRun
 from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors
-from skelgen.trust.rules import UNKNOWN_FACTOR
+from skelgen.trust.thresholds import UNKNOWN_TIME_FACTOR
 from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import WorkloadPart, matched, recorded
 from skelgen.workload.transfer import (
@@ -192,7 +192,7 @@ def _time(fits: PartFit, at: Workload) -> ModelPrediction:
     doubts = (*found.doubts, *outside(fits.time.names, fits.time.reach, at))
     time_s = found.interval
     if not fits.measured:
-        low, high = time_s.p50 / UNKNOWN_FACTOR, time_s.p50 * UNKNOWN_FACTOR
+        low, high = time_s.p50 / UNKNOWN_TIME_FACTOR, time_s.p50 * UNKNOWN_TIME_FACTOR
         time_s = Interval(min(time_s.p5, low), time_s.p50, max(time_s.p95, high))
     return replace(found, interval=time_s, doubts=doubts)
 

@@ -11,17 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skelgen.loops.thresholds import FEW_ITEMS, MOST_READ_DEPTH, SYMBOLS_PER_FOLDED_ITEM
 from skelgen.loops.types import Nest
 
 Reading = Callable[[Nest, int], Nest]
 """Read the string, knowing the bodies of a nest up to a depth."""
 
-#: Readings of a string whose loops stand inside each other this deep, and deeper.
-_MOST = 6
-#: Nests with fewer items than this, or than one for so many symbols, are small: their
-#: strings are quickly read.
-_FEW = 1000
-_FOLDED = 8
 
 _NOTHING = Nest(
     np.zeros(0, np.int32),
@@ -43,8 +38,8 @@ def settle(read: Reading, length: int) -> Nest:
     """
     found = read(_NOTHING, 0)
     best = without_single_trips(found)
-    small = max(_FEW, length // _FOLDED)
-    for depth in range(1, _MOST):
+    small = max(FEW_ITEMS, length // SYMBOLS_PER_FOLDED_ITEM)
+    for depth in range(1, MOST_READ_DEPTH):
         if not _can_shrink(best, length) or depth > deepest(found):
             break
         again = read(found, depth)
@@ -61,7 +56,7 @@ def settle(read: Reading, length: int) -> Nest:
 
 def _can_shrink(nest: Nest, length: int) -> bool:
     """Say whether the string has loops, and a symbol stands in two places."""
-    if len(nest) > max(_FEW, length * 4 // 5):
+    if len(nest) > max(FEW_ITEMS, length * 4 // 5):
         return False
     leaves = nest.symbol[nest.body_items == 0]
     return len(np.unique(leaves)) < len(leaves)

@@ -309,18 +309,18 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    from skelgen.prediction.skeleton_facts import SHORTEST_S
+    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
     from skelgen.skeleton.methods import planner
 
     chosen = planner(options.method)(signature, scaling_factor, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
-    if chosen.report.expected_s < SHORTEST_S:
+    if chosen.report.expected_s < SHORTEST_TRUSTED_S:
         logger.warning(
             "a skeleton of %s is too short for predictions that can be trusted: take a "
             "smaller K, or --target-time %s and more",
             format_seconds(chosen.report.expected_s),
-            format_seconds(SHORTEST_S).replace(" ", ""),
+            format_seconds(SHORTEST_TRUSTED_S).replace(" ", ""),
         )
     if options.strict and chosen.report.warnings:
         raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,7 +229,7 @@ def _with_completions(events: Events, found: Sequence[_Completion]) -> Events:
     begin_ns = np.array([one.begin_ns for one in new], np.int64)
     again = np.concatenate([[False], at[1:] == at[:-1]])
     taken_ns = work_ns - np.where(again, np.roll(work_ns, 1), begin_ns)
-    columns = {}
+    columns: dict[str, Any] = {}
     for name in ("enter_ns", "leave_ns", "compute_ns"):
         columns[name] = np.zeros(len(calls), np.int64)
         columns[name][place] = getattr(events, name)
@@ -304,10 +305,7 @@ def _with_requests(
     ages[place] = calls.ages
     ages[place[others]] = 0
     polls = others[is_poll(calls)[calls.shape[others]]]
-    rows, number = np.unique(calls.shape[polls], return_inverse=True)
-    emptied = calls.shapes[rows]
-    emptied["flags"] |= MOVED
-    shape[place[polls]] = len(calls.shapes) + number.reshape(-1)
+    shape[place[polls]], shapes = _moved(calls, polls)
     result = replace(
         calls,
         first=inserted.first,
@@ -315,9 +313,18 @@ def _with_requests(
         size_bytes=size,
         ages=ages,
         vector_call=place[calls.vector_call],
-        shapes=np.concatenate([calls.shapes, emptied]),
+        shapes=shapes,
     )
     return _naming(result, np.concatenate(where), place[np.concatenate(which)])
+
+
+def _moved(calls: Calls, polls: _Integers) -> tuple[_Integers, NDArray[np.void]]:
+    """Return the shapes of polls that complete nothing any more, and all shapes."""
+    rows, number = np.unique(calls.shape[polls], return_inverse=True)
+    emptied = calls.shapes[rows]
+    emptied["flags"] |= MOVED
+    shapes = np.concatenate([calls.shapes, emptied])
+    return len(calls.shapes) + number.reshape(-1), shapes
 
 
 def _calls(some: Sequence[_Completion]) -> _Integers:

@@ -41,7 +41,8 @@ def is_poll(calls: Calls) -> NDArray[np.bool_]:
     """Say for each shape whether it looks which requests are complete."""
     found = np.array([name.startswith(_POLLS) for name in calls.functions], bool)
     polls: NDArray[np.bool_] = found[calls.shapes["function"]]
-    return polls & (_kinds(calls) == CallKind.COMPLETE)
+    polls &= _kinds(calls) == CallKind.COMPLETE
+    return polls
 
 
 def users_of(calls: Calls, own: slice = _ALL) -> tuple[_Integers, _Integers]:

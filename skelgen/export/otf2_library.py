@@ -102,7 +102,7 @@ GROUP_COMM_LOCATIONS, GROUP_COMM_GROUP, GROUP_COMM_SELF = 4, 5, 6
 FUNCTION, BARRIER, ONE_TO_ALL, ALL_TO_ONE, ALL_TO_ALL, OTHER = 1, 15, 23, 24, 25, 26
 FILES, POINT_TO_POINT, ONE_SIDED = 27, 28, 29
 #: Collectives by the name of the blocking form, in lower case.
-COLLECTIVES = {
+COLLECTIVE_NUMBERS = {
     name: number
     for number, name in enumerate(
         "barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall "

@@ -3,8 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LONGEST_NUMBER 24 /* bytes, with a sign and a point */
-
 /* The group whose next row comes first; the earlier of two with equal keys. */
 static struct skelgen_record_group *first_group(struct skelgen_record_group *groups, int64_t count)
 {
@@ -22,9 +20,19 @@ static struct skelgen_record_group *first_group(struct skelgen_record_group *gro
 
 static int64_t value(const struct skelgen_record_group *group, int64_t column)
 {
+	const uint8_t *at;
+	int32_t narrow;
+	int64_t wide;
+
 	if (column < 0 || column >= group->columns)
 		return 0;
-	return group->values[column][group->next * group->stride[column]];
+	at = group->values[column] + group->next * group->stride[column];
+	if (group->narrow[column]) {
+		memcpy(&narrow, at, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, at, sizeof(wide));
+	return wide;
 }
 
 #include "records_text.h"

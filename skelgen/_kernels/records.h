@@ -14,10 +14,11 @@ struct skelgen_record_group {
 	int64_t count;
 	int64_t next; /* row */
 	const int64_t *key;
-	const int32_t *kind;      /* template, or what the library writes; negative: nothing */
-	const int64_t *time;      /* or NULL */
-	const int64_t *values[12]; /* columns */
-	int64_t stride[12];        /* from row to row, 0: all rows have the same value */
+	const int32_t *kind;       /* template, or what the library writes; negative: nothing */
+	const int64_t *time;       /* or NULL */
+	const uint8_t *values[12]; /* columns */
+	int64_t stride[12];        /* from row to row [bytes]; 0: all rows have the same value */
+	uint8_t narrow[12];        /* of 32 bits, else of 64 */
 	int64_t columns;
 };
 
@@ -40,8 +41,9 @@ struct skelgen_text_part {
 struct skelgen_text {
 	const struct skelgen_text_part *parts;
 	const int64_t *part_first; /* of each template, and the end */
+	const int64_t *longest;    /* room that a row of each template needs [bytes] */
 	int64_t template_count;
-	const uint8_t *literals;
+	const uint8_t *literals; /* with 16 bytes behind them, as the names */
 	const uint8_t *names;
 	const int64_t *name_first; /* of each name, and the end */
 	int64_t name_count;

@@ -1,39 +1,61 @@
 /*
  * Rows as text: each has a template, made of literal text and of columns; a part of records.c.
  */
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-			    "25262728293031323334353637383940414243444546474849"
-			    "50515253545556575859606162636465666768697071727374"
-			    "75767778798081828384858687888990919293949596979899";
+#define SLACK 16 /* bytes that a copy may write too many */
 
-/* Write a number; the end of it. There is room for LONGEST_NUMBER bytes. */
+/* Eight digits of a number below 10^8, the first one in the lowest byte. */
+static uint64_t eight_digits(uint64_t number)
+{
+	uint64_t fours = number / 10000 | number % 10000 << 32;
+	uint64_t top = (fours * 10486 >> 20) & 0x0000007f0000007f;
+	uint64_t twos = ((fours - 100 * top) << 16) + top;
+	uint64_t tens = (twos * 103 >> 10) & 0x000f000f000f000f;
+
+	return tens + ((twos - 10 * tens) << 8);
+}
+
+/* Write all eight digits. */
+static uint8_t *write_eight(uint8_t *at, uint64_t number)
+{
+	uint64_t digits = eight_digits(number) | 0x3030303030303030;
+
+	memcpy(at, &digits, sizeof(digits));
+	return at + sizeof(digits);
+}
+
+/* Write the digits of a number below 10^8 without zeros in front. */
+static uint8_t *write_short(uint8_t *at, uint64_t number)
+{
+	uint64_t digits = eight_digits(number);
+	int zeros = digits ? __builtin_ctzll(digits) & ~7 : 56;
+
+	digits = (digits | 0x3030303030303030) >> zeros;
+	memcpy(at, &digits, sizeof(digits));
+	return at + 8 - zeros / 8;
+}
+
+/* Write a number; the end of it. There is room for 32 bytes. */
 static uint8_t *write_integer(uint8_t *at, int64_t number)
 {
+	const uint64_t e8 = 100000000;
 	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
-	char digits[20];
-	size_t first = sizeof(digits);
 
-	while (left >= 100) {
-		first -= 2;
-		memcpy(digits + first, pairs + 2 * (left % 100), 2);
-		left /= 100;
-	}
-	if (left >= 10) {
-		first -= 2;
-		memcpy(digits + first, pairs + 2 * left, 2);
-	} else {
-		digits[--first] = (char)('0' + left);
-	}
 	if (number < 0)
 		*at++ = '-';
-	memcpy(at, digits + first, sizeof(digits) - first);
-	return at + (sizeof(digits) - first);
+	if (left < e8)
+		return write_short(at, left);
+	if (left < e8 * e8)
+		return write_eight(write_short(at, left / e8), left % e8);
+	at = write_short(at, left / (e8 * e8));
+	left %= e8 * e8;
+	return write_eight(write_eight(at, left / e8), left % e8);
 }
 
 /* Write a thousandth of a number, rounded down before the point as Python does. */
 static uint8_t *write_thousandths(uint8_t *at, int64_t number)
 {
 	int64_t whole = number / 1000, rest = number % 1000;
+	uint64_t digits;
 
 	if (rest < 0) {
 		rest += 1000;
@@ -41,42 +63,43 @@ static uint8_t *write_thousandths(uint8_t *at, int64_t number)
 	}
 	at = write_integer(at, whole);
 	*at++ = '.';
-	*at++ = (uint8_t)('0' + rest / 100);
-	memcpy(at, pairs + 2 * (rest % 100), 2);
-	return at + 2;
+	digits = (eight_digits((uint64_t)rest) | 0x3030303030303030) >> 40;
+	memcpy(at, &digits, sizeof(digits));
+	return at + 3;
 }
 
-static uint8_t *write_bytes(uint8_t *at, const uint8_t *end, const uint8_t *bytes, int64_t length)
+/* Copy some bytes; there is SLACK behind them on both sides. */
+static uint8_t *write_bytes(uint8_t *at, const uint8_t *bytes, int64_t length)
 {
-	if (end - at < length)
-		return NULL;
-	memcpy(at, bytes, (size_t)length);
+	for (int64_t done = 0; done < length; done += SLACK)
+		memcpy(at + done, bytes + done, SLACK);
 	return at + length;
 }
 
-/* Write one part of a row; NULL when there is no room. */
+/* Write one part of a row. */
 static uint8_t *write_part(const struct skelgen_text *t, const struct skelgen_text_part *part,
 			   const struct skelgen_record_group *group, uint8_t *at)
 {
-	const uint8_t *end = t->out + t->capacity;
 	int64_t number;
 
 	if (part->kind == SKELGEN_TEXT_LITERAL)
-		return write_bytes(at, end, t->literals + part->first, part->length);
+		return write_bytes(at, t->literals + part->first, part->length);
 	number = value(group, part->column);
-	if (part->kind == SKELGEN_TEXT_NAME) {
+	switch (part->kind) {
+	case SKELGEN_TEXT_NAME:
 		if (number < 0 || number >= t->name_count)
 			return at;
-		return write_bytes(at, end, t->names + t->name_first[number],
+		return write_bytes(at, t->names + t->name_first[number],
 				   t->name_first[number + 1] - t->name_first[number]);
-	}
-	if (part->kind == SKELGEN_TEXT_OR && number < 0)
-		return write_bytes(at, end, t->literals + part->first, part->length);
-	if (end - at < LONGEST_NUMBER)
-		return NULL;
-	if (part->kind == SKELGEN_TEXT_THOUSANDTHS)
+	case SKELGEN_TEXT_THOUSANDTHS:
 		return write_thousandths(at, number);
-	return write_integer(at, number);
+	case SKELGEN_TEXT_OR:
+		if (number < 0)
+			return write_bytes(at, t->literals + part->first, part->length);
+		/* fall through */
+	default:
+		return write_integer(at, number);
+	}
 }
 
 static int write_row(struct skelgen_text *t, const struct skelgen_record_group *group)
@@ -87,11 +110,10 @@ static int write_row(struct skelgen_text *t, const struct skelgen_record_group *
 	if (t->row_end && t->row_count == t->row_capacity)
 		return SKELGEN_RECORDS_FULL;
 	if (kind >= 0 && kind < t->template_count) {
-		for (int64_t p = t->part_first[kind]; p < t->part_first[kind + 1]; p++) {
+		if (t->capacity - t->used < t->longest[kind])
+			return SKELGEN_RECORDS_FULL;
+		for (int64_t p = t->part_first[kind]; p < t->part_first[kind + 1]; p++)
 			at = write_part(t, &t->parts[p], group, at);
-			if (!at)
-				return SKELGEN_RECORDS_FULL;
-		}
 	}
 	t->used = at - t->out;
 	if (t->row_end) {

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from skelgen.export.kernel import address, records
 
 _BUFFER_BYTES = 1 << 18
+#: Room that the kernel needs behind texts, and for a number [bytes].
+_SLACK, _NUMBER = 16, 32
 
 Column = NDArray[Any] | int
 
@@ -75,11 +77,19 @@ class RowGroups:
             group.kind = self._pointer(kind, "int32_t", np.int32)
             group.columns = len(rows.columns)
             for i, column in enumerate(rows.columns):
-                group.stride[i] = not isinstance(column, int)
-                values = np.array([column]) if isinstance(column, int) else column
-                group.values[i] = self._pointer(values, "int64_t", np.int64)
+                self._attach(group, i, column)
             if rows.time_ns is not None:
                 group.time = self._pointer(rows.time_ns, "int64_t", np.int64)
+
+    def _attach(self, group: Any, i: int, column: Column) -> None:
+        """Tell the kernel of a column; it reads numbers of 32 and 64 bits in place."""
+        values = np.array([column]) if isinstance(column, int) else column
+        if values.dtype not in (np.int32, np.int64):
+            values = values.astype(np.int64)
+        self._kept.append(values)
+        group.narrow[i] = values.dtype == np.int32
+        group.stride[i] = 0 if isinstance(column, int) else values.strides[0]
+        group.values[i] = records().ffi.cast("uint8_t *", values.ctypes.data)
 
     def _pointer(self, array: NDArray[Any], kind: str, number: Any) -> Any:
         own = np.ascontiguousarray(array, number)
@@ -124,7 +134,7 @@ class TextWriter:
         self._kept: list[NDArray[Any]] = []
         self._known = (-1, -1, -1)
         self._buffer = np.empty(_BUFFER_BYTES, np.uint8)
-        self._cleared = 0
+        self._cleared = self._longest_name = 0
 
     def template(self, *parts: str | Hole) -> int:
         """Return the number of a template."""
@@ -162,8 +172,8 @@ class TextWriter:
         known = (len(self._templates), len(self.names), self._cleared)
         if known != self._known:
             self._known, self._kept = known, []
-            self._attach_templates()
             self._attach_names()
+            self._attach_templates()
         return self._text
 
     def _attach_templates(self) -> None:
@@ -174,8 +184,9 @@ class TextWriter:
             "name": lib.SKELGEN_TEXT_NAME,
             "or": lib.SKELGEN_TEXT_OR,
         }
-        first = [0]
+        first, longest = [0], []
         for template in self._templates:
+            longest.append(_SLACK)
             for part in template:
                 if isinstance(part, str):
                     kind, column, own = lib.SKELGEN_TEXT_LITERAL, 0, part.encode()
@@ -184,11 +195,14 @@ class TextWriter:
                     own = part.text.encode()
                 parts.append((kind, column, len(literals), len(own)))
                 literals += own
+                by_name = kind == lib.SKELGEN_TEXT_NAME
+                longest[-1] += self._longest_name if by_name else _NUMBER + len(own)
             first.append(len(parts))
         own_parts = records().ffi.new("struct skelgen_text_part[]", parts)
         self._parts = own_parts
         self._text.parts = own_parts
         self._text.part_first = self._keep(first, np.int64, "int64_t")
+        self._text.longest = self._keep(longest, np.int64, "int64_t")
         self._text.template_count = len(self._templates)
         self._text.literals = self._keep_bytes(literals)
 
@@ -198,9 +212,11 @@ class TextWriter:
         self._text.names = self._keep_bytes(b"".join(texts))
         self._text.name_first = self._keep(first, np.int64, "int64_t")
         self._text.name_count = len(texts)
+        self._longest_name = max(map(len, texts), default=0)
 
     def _keep_bytes(self, text: bytes) -> Any:
-        return self._keep(np.frombuffer(text, np.uint8), np.uint8, "uint8_t")
+        padded = text + bytes(_SLACK)
+        return self._keep(np.frombuffer(padded, np.uint8), np.uint8, "uint8_t")
 
     def _keep(self, values: Any, number: Any, kind: str) -> Any:
         array = np.ascontiguousarray(values, number)

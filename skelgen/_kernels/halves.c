@@ -6,6 +6,7 @@
 #include "../../pmpi_shim/skelgen_record.h"
 #include "halves_table.h"
 #include "halves_pool.h"
+#include "halves_columns.h"
 #include "halves_match.h"
 
 #define SOURCE_SHIFT 16
@@ -13,7 +14,7 @@
 /* A half that was begun and has not ended. */
 struct begun {
 	uint32_t next;
-	struct skelgen_half half;
+	struct half half;
 };
 
 /* A persistent request: the call that made it. */
@@ -100,7 +101,7 @@ static int32_t partner_of(const struct skelgen_follow *f, int32_t communicator, 
 
 /* Put what a wildcard received in the place of the wildcard. */
 static void resolve(const struct skelgen_follow *f, const struct skelgen_half_thread *thread,
-		    struct skelgen_half *half)
+		    struct half *half)
 {
 	const struct skelgen_half_call *call = &f->calls[half->call];
 	const struct skelgen_half_source *found = NULL;
@@ -121,27 +122,26 @@ static void resolve(const struct skelgen_follow *f, const struct skelgen_half_th
 }
 
 static void post_part(struct skelgen_follow *f, struct skelgen_half_thread *thread,
-		      const struct skelgen_half *like, int32_t role, int32_t peer, int32_t tag)
+		      const struct half *like, int32_t role, int32_t peer, int32_t tag)
 {
 	const struct skelgen_half_call *call = &f->calls[like->call];
-	struct skelgen_half *half = &f->posts[f->post_count];
+	struct half half = *like;
 
 	if (peer == SKELGEN_PROC_NULL)
 		return;
-	*half = *like;
-	half->role = role;
-	half->peer = peer;
-	half->partner = partner_of(f, call->communicator, peer);
-	half->tag = tag;
-	half->ordinal = role <= SKELGEN_ROLE_RECEIVE ? thread->messages++ : -1;
-	if (role == SKELGEN_ROLE_RECEIVE && half->request && (call->wild_source || call->wild_tag))
-		resolve(f, thread, half);
-	f->post_count++;
+	half.role = role;
+	half.peer = peer;
+	half.partner = partner_of(f, call->communicator, peer);
+	half.tag = tag;
+	half.ordinal = role <= SKELGEN_ROLE_RECEIVE ? thread->messages++ : -1;
+	if (role == SKELGEN_ROLE_RECEIVE && half.request && (call->wild_source || call->wild_tag))
+		resolve(f, thread, &half);
+	put_half(&f->posts, f->post_count++, &half);
 }
 
 /* Post all parts of a call, as a half that is like another. */
 static void post(struct skelgen_follow *f, struct skelgen_half_thread *thread,
-		 const struct skelgen_half_variant *v, const struct skelgen_half *like)
+		 const struct skelgen_half_variant *v, const struct half *like)
 {
 	uint8_t parts = f->calls[like->call].parts;
 
@@ -168,13 +168,13 @@ static int keep_open(struct skelgen_follow *f, uint64_t thread, int64_t first)
 
 		if (row == NO_ROW)
 			return -1;
-		((struct begun *)row_of(&t->begun, row))->half = f->posts[i];
+		((struct begun *)row_of(&t->begun, row))->half = half_at(&f->posts, i);
 		link_row(&t->begun, row, next);
 		next = row;
 	}
 	if (next == NO_ROW)
 		return 0;
-	return put_entry(&t->open, thread, (uint64_t)f->posts[first].request, next);
+	return put_entry(&t->open, thread, (uint64_t)f->posts.request[first], next);
 }
 
 /* End the halves of a request. */
@@ -188,18 +188,17 @@ static void end_open(struct skelgen_follow *f, uint64_t thread, int64_t number)
 		take_entry(&t->open, entry);
 	while (row != NO_ROW) {
 		uint32_t next = next_row(&t->begun, row);
-		struct skelgen_half *half = &f->ends[f->end_count++];
+		struct half *half = &((struct begun *)row_of(&t->begun, row))->half;
 
-		*half = ((struct begun *)row_of(&t->begun, row))->half;
 		half->event = (int32_t)f->event_count;
+		put_half(&f->ends, f->end_count++, half);
 		give_row(&t->begun, row);
 		row = next;
 	}
 }
 
 static int keep_persistent(struct skelgen_follow *f, uint64_t thread, int64_t number,
-			   const struct skelgen_half_variant *variant,
-			   const struct skelgen_half *like)
+			   const struct skelgen_half_variant *variant, const struct half *like)
 {
 	uint32_t row = take_row(&f->tables->kept);
 	struct kept *kept;
@@ -214,7 +213,7 @@ static int keep_persistent(struct skelgen_follow *f, uint64_t thread, int64_t nu
 }
 
 static int start(struct skelgen_follow *f, uint64_t at, const struct elements *elements,
-		 const struct skelgen_half *like)
+		 const struct half *like)
 {
 	struct skelgen_half_thread *thread = &f->threads[at];
 
@@ -222,7 +221,7 @@ static int start(struct skelgen_follow *f, uint64_t at, const struct elements *e
 		struct entry *entry =
 			find_entry(&f->tables->persistent, at, (uint64_t)-element(elements, i));
 		int64_t first = f->post_count;
-		struct skelgen_half half = *like;
+		struct half half = *like;
 		const struct kept *kept;
 
 		half.request = ++thread->made;
@@ -271,15 +270,16 @@ static void end(struct skelgen_follow *f, uint64_t at, const struct elements *el
 
 static void end_at_once(struct skelgen_follow *f, int64_t first)
 {
-	int64_t count = f->post_count - first;
+	for (int64_t i = first; i < f->post_count; i++) {
+		const struct half half = half_at(&f->posts, i);
 
-	memcpy(f->ends + f->end_count, f->posts + first, (size_t)count * sizeof(*f->ends));
-	f->end_count += count;
+		put_half(&f->ends, f->end_count++, &half);
+	}
 }
 
 /* Post and end what the event does. */
 static int act(struct skelgen_follow *f, uint64_t at, const struct skelgen_half_variant *variant,
-	       const struct elements *elements, struct skelgen_half *like)
+	       const struct elements *elements, struct half *like)
 {
 	struct skelgen_half_thread *thread = &f->threads[at];
 	uint8_t action = f->calls[variant->call].action;
@@ -318,6 +318,28 @@ static int64_t foreign_count(struct skelgen_half_thread *thread)
 	return next - thread->foreign_next;
 }
 
+static void put_event(const struct skelgen_follow *f, const struct skelgen_half_thread *thread,
+		      const struct skelgen_half_variant *v, const struct half *like)
+{
+	const struct skelgen_half_events *e = &f->events;
+	int32_t communicator = f->calls[v->call].communicator;
+	int64_t i = f->event_count;
+
+	e->enter_ns[i] = like->begin_ns;
+	e->leave_ns[i] = thread->leave_ns[thread->event];
+	e->compute_ns[i] = thread->compute_ns[thread->event];
+	e->size_bytes[i] = like->size_bytes;
+	e->stream[i] = thread->stream;
+	e->call[i] = v->call;
+	e->peer[i] = v->peer;
+	e->partner[i] = partner_of(f, communicator, v->peer);
+	e->tag[i] = v->tag;
+	e->peer2[i] = v->peer2;
+	e->partner2[i] = partner_of(f, communicator, v->peer2);
+	e->tag2[i] = v->tag2;
+	e->sides[i] = like->sides;
+}
+
 /* Take the next event of a thread. */
 static int step(struct skelgen_follow *f, uint64_t at)
 {
@@ -325,8 +347,7 @@ static int step(struct skelgen_follow *f, uint64_t at)
 	int64_t i = thread->event;
 	const struct skelgen_half_variant *v = &thread->variants[thread->variant[i]];
 	const struct elements elements = elements_of(thread, thread->reference[i]);
-	int32_t communicator = f->calls[v->call].communicator;
-	struct skelgen_half like = {
+	struct half like = {
 		.size_bytes = thread->size_bytes[i],
 		.begin_ns = thread->enter_ns[i],
 		.event = (int32_t)f->event_count,
@@ -336,35 +357,19 @@ static int step(struct skelgen_follow *f, uint64_t at)
 		.root = v->peer,
 		.sides = thread->sides ? thread->sides[i] : -1,
 	};
-	struct skelgen_half_event *event = &f->events[f->event_count];
+	int64_t posts = f->post_count, ends = f->end_count;
 
 	if (f->event_count == f->event_capacity)
 		return SKELGEN_HALVES_FULL;
 	if (2 * (elements.count + foreign_count(thread) + 1) >
 	    f->half_capacity - (f->post_count > f->end_count ? f->post_count : f->end_count))
 		return f->event_count ? SKELGEN_HALVES_FULL : SKELGEN_HALVES_GROW;
-	*event = (struct skelgen_half_event){
-		.enter_ns = thread->enter_ns[i],
-		.leave_ns = thread->leave_ns[i],
-		.compute_ns = thread->compute_ns[i],
-		.size_bytes = thread->size_bytes[i],
-		.stream = thread->stream,
-		.call = v->call,
-		.peer = v->peer,
-		.partner = partner_of(f, communicator, v->peer),
-		.tag = v->tag,
-		.peer2 = v->peer2,
-		.partner2 = partner_of(f, communicator, v->peer2),
-		.tag2 = v->tag2,
-		.sides = like.sides,
-		.post_first = (int32_t)f->post_count,
-		.end_first = (int32_t)f->end_count,
-	};
 	if (act(f, at, v, &elements, &like))
 		return SKELGEN_HALVES_NO_MEMORY;
-	event->post_count = (int32_t)f->post_count - event->post_first;
-	event->end_count = (int32_t)f->end_count - event->end_first;
-	f->event_count++;
+	put_event(f, thread, v, &like);
+	f->events.post_first[f->event_count] = (int32_t)posts;
+	f->events.post_count[f->event_count] = (int32_t)(f->post_count - posts);
+	f->events.end_count[f->event_count++] = (int32_t)(f->end_count - ends);
 	thread->event++;
 	return SKELGEN_HALVES_DONE;
 }

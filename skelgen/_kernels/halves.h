@@ -75,43 +75,42 @@ struct skelgen_half_status {
 	int32_t tag;
 };
 
-struct skelgen_half_event {
-	int64_t enter_ns;
-	int64_t leave_ns;
-	int64_t compute_ns;
-	int64_t size_bytes;
-	int32_t stream;
-	int32_t call;
-	int32_t peer;
-	int32_t partner; /* world rank of the peer, -1: unknown */
-	int32_t tag;
-	int32_t peer2;
-	int32_t partner2;
-	int32_t tag2;
-	int32_t sides;
-	int32_t post_first;
-	int32_t post_count;
-	int32_t end_first;
-	int32_t end_count;
-	int32_t padding;
+/* Events, a column for each field. */
+struct skelgen_half_events {
+	int64_t *enter_ns;
+	int64_t *leave_ns;
+	int64_t *compute_ns;
+	int64_t *size_bytes;
+	int32_t *stream;
+	int32_t *call;
+	int32_t *peer;
+	int32_t *partner; /* world rank of the peer, -1: unknown */
+	int32_t *tag;
+	int32_t *peer2;
+	int32_t *partner2;
+	int32_t *tag2;
+	int32_t *sides;
+	int32_t *post_first;
+	int32_t *post_count;
+	int32_t *end_count;
 };
 
-/* Half a message, or a nonblocking collective. */
-struct skelgen_half {
-	int64_t ordinal; /* among the half messages of the stream, -1: no message */
-	int64_t size_bytes;
-	int64_t begin_ns;
-	int64_t request; /* its number in the stream, from 1; 0: the call blocks */
-	int32_t event;   /* of the batch, that posts or ends it */
-	int32_t stream;
-	int32_t role; /* enum skelgen_half_role */
-	int32_t call; /* that made the request */
-	int32_t by;   /* call that posted it: of a persistent one the start */
-	int32_t peer;
-	int32_t partner;
-	int32_t tag;
-	int32_t root; /* peer of the call that made the request */
-	int32_t sides;
+/* Halves of messages, and nonblocking collectives, a column for each field. */
+struct skelgen_half_columns {
+	int64_t *ordinal; /* among the half messages of the stream, -1: no message */
+	int64_t *size_bytes;
+	int64_t *begin_ns;
+	int64_t *request; /* its number in the stream, from 1; 0: the call blocks */
+	int32_t *event;   /* of the batch, that posts or ends it */
+	int32_t *stream;
+	int32_t *role; /* enum skelgen_half_role */
+	int32_t *call; /* that made the request */
+	int32_t *by;   /* call that posted it: of a persistent one the start */
+	int32_t *peer;
+	int32_t *partner;
+	int32_t *tag;
+	int32_t *root; /* peer of the call that made the request */
+	int32_t *sides;
 };
 
 /* One thread of a rank: its block of events, and numbers that go on. */
@@ -157,12 +156,12 @@ struct skelgen_follow {
 	const int32_t *groups;      /* world ranks that a peer stands for */
 	struct skelgen_half_tables *tables;
 
-	struct skelgen_half_event *events;
+	struct skelgen_half_events events;
 	int64_t event_capacity;
 	int64_t event_count;
-	struct skelgen_half *posts;
+	struct skelgen_half_columns posts;
 	int64_t post_count;
-	struct skelgen_half *ends;
+	struct skelgen_half_columns ends;
 	int64_t end_count;
 	int64_t half_capacity; /* of posts and of ends */
 };
@@ -205,10 +204,18 @@ struct skelgen_match_halves {
 struct skelgen_waiting *skelgen_waiting_new(void);
 void skelgen_waiting_free(struct skelgen_waiting *waiting);
 int64_t skelgen_waiting_count(const struct skelgen_waiting *waiting);
-int skelgen_match_halves(struct skelgen_match_halves *match, const struct skelgen_half *posts,
-			 int64_t post_count, const struct skelgen_half *ends, int64_t end_count,
-			 const struct skelgen_half_event *events);
+int skelgen_match_halves(struct skelgen_match_halves *match, const struct skelgen_follow *batch);
+
+/* Other halves of messages, a column for each field. */
+struct skelgen_others {
+	int64_t *stream; /* -1: there is none */
+	int64_t *ordinal;
+	int64_t *size_bytes;
+	int64_t *begin_ns;
+	int64_t *end_ns;
+};
+
 void skelgen_other_halves(const struct skelgen_half_records *records, int64_t stream_count,
-			  const struct skelgen_half *halves, int64_t count,
-			  struct skelgen_half_record *found);
+			  const int32_t *stream, const int64_t *ordinal, int64_t count,
+			  struct skelgen_others *found);
 #endif

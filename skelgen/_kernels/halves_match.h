@@ -72,8 +72,7 @@ static void note_other(struct skelgen_match_halves *m, int64_t stream, int64_t o
 }
 
 /* Let a half wait at the end of its channel's list. */
-static int wait_there(struct skelgen_waiting *w, struct channel *channel,
-		      const struct skelgen_half *half)
+static int wait_there(struct skelgen_waiting *w, struct channel *channel, const struct half *half)
 {
 	uint32_t row = take_row(&w->halves);
 	struct lonely *lonely;
@@ -92,7 +91,7 @@ static int wait_there(struct skelgen_waiting *w, struct channel *channel,
 }
 
 static int new_channel(struct skelgen_waiting *w, uint64_t first, uint64_t second,
-		       const struct skelgen_half *half)
+		       const struct half *half)
 {
 	uint32_t row = take_row(&w->channel_rows);
 	struct channel *channel;
@@ -108,7 +107,7 @@ static int new_channel(struct skelgen_waiting *w, uint64_t first, uint64_t secon
 }
 
 /* Pair a half with the first one that waits for it, or let it wait. */
-static int match_half(struct skelgen_match_halves *m, const struct skelgen_half *half)
+static int match_half(struct skelgen_match_halves *m, const struct half *half)
 {
 	struct skelgen_waiting *w = m->waiting;
 	int32_t communicator = m->calls[half->call].communicator, own = m->rank[half->stream];
@@ -143,51 +142,58 @@ static int match_half(struct skelgen_match_halves *m, const struct skelgen_half 
 	return 0;
 }
 
-/* Take the halves of a batch; there is room for their records. */
-int skelgen_match_halves(struct skelgen_match_halves *m, const struct skelgen_half *posts,
-			 int64_t post_count, const struct skelgen_half *ends, int64_t end_count,
-			 const struct skelgen_half_event *events)
+static int take_post(struct skelgen_match_halves *m, const struct half *half)
 {
-	for (int64_t i = 0; i < post_count; i++) {
-		const struct skelgen_half *half = &posts[i];
-		struct skelgen_half_record *record =
-			record_of(m->records, m->stream_count, half->stream, half->ordinal);
+	struct skelgen_half_record *record =
+		record_of(m->records, m->stream_count, half->stream, half->ordinal);
 
-		if (half->role > SKELGEN_ROLE_RECEIVE || !record)
-			continue;
-		*record = (struct skelgen_half_record){.size_bytes = half->size_bytes,
-						       .begin_ns = half->begin_ns};
-		/* What goes to ranks without a file would wait for ever. */
-		if (half->partner < 0 || half->partner >= m->rank_count ||
-		    !m->present[half->partner])
-			m->alone++;
-		else if (match_half(m, half))
+	if (half->role > SKELGEN_ROLE_RECEIVE || !record)
+		return 0;
+	*record = (struct skelgen_half_record){.size_bytes = half->size_bytes,
+					       .begin_ns = half->begin_ns};
+	/* What goes to ranks without a file would wait for ever. */
+	if (half->partner >= 0 && half->partner < m->rank_count && m->present[half->partner])
+		return match_half(m, half);
+	m->alone++;
+	return 0;
+}
+
+/* Take the halves of a batch; there is room for their records. */
+int skelgen_match_halves(struct skelgen_match_halves *m, const struct skelgen_follow *batch)
+{
+	for (int64_t i = 0; i < batch->post_count; i++) {
+		const struct half half = half_at(&batch->posts, i);
+
+		if (take_post(m, &half))
 			return SKELGEN_HALVES_NO_MEMORY;
 	}
-	for (int64_t i = 0; i < end_count; i++) {
-		struct skelgen_half_record *record =
-			record_of(m->records, m->stream_count, ends[i].stream, ends[i].ordinal);
+	for (int64_t i = 0; i < batch->end_count; i++) {
+		int64_t leave_ns = batch->events.leave_ns[batch->ends.event[i]];
+		struct skelgen_half_record *record = record_of(
+			m->records, m->stream_count, batch->ends.stream[i], batch->ends.ordinal[i]);
 
-		if (record && events[ends[i].event].leave_ns)
-			record->end_ns = events[ends[i].event].leave_ns;
+		if (record && leave_ns)
+			record->end_ns = leave_ns;
 	}
 	return SKELGEN_HALVES_DONE;
 }
 
-/* Look up the other half of each; the stream of `found` counts from 0, -1: there is none. */
+/* Look up the other half of each. */
 void skelgen_other_halves(const struct skelgen_half_records *records, int64_t stream_count,
-			  const struct skelgen_half *halves, int64_t count,
-			  struct skelgen_half_record *found)
+			  const int32_t *stream, const int64_t *ordinal, int64_t count,
+			  struct skelgen_others *found)
 {
 	for (int64_t i = 0; i < count; i++) {
 		const struct skelgen_half_record *own =
-			record_of(records, stream_count, halves[i].stream, halves[i].ordinal);
+			record_of(records, stream_count, stream[i], ordinal[i]);
 		const struct skelgen_half_record *other = NULL;
 
 		if (own && own->stream)
 			other = record_of(records, stream_count, own->stream - 1, own->ordinal);
-		found[i] = other ? *other : (struct skelgen_half_record){0};
-		found[i].stream = other ? own->stream - 1 : -1;
-		found[i].ordinal = other ? own->ordinal : -1;
+		found->stream[i] = other ? own->stream - 1 : -1;
+		found->ordinal[i] = other ? own->ordinal : -1;
+		found->size_bytes[i] = other ? other->size_bytes : 0;
+		found->begin_ns[i] = other ? other->begin_ns : 0;
+		found->end_ns[i] = other ? other->end_ns : 0;
 	}
 }

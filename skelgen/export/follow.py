@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.export.calls import ExportedCalls
-from skelgen.export.kernel import address, dtype, halves
+from skelgen.export.columns import Columns
+from skelgen.export.kernel import address, halves
 from skelgen.export.spool import RecordSpool
 from skelgen.export.stream import Stream, StreamReader
 from skelgen.export.types import Batch
@@ -54,20 +55,20 @@ class BatchRoom:
     """
 
     def __init__(self, events: int) -> None:
-        self.events = np.zeros(events, dtype("half_event"))
-        self.posts = self.ends = np.zeros(0, dtype("half"))
+        self.events = Columns.room("half_events", events)
+        self.posts = self.ends = Columns.room("half_columns", 0)
         self.make_room(4 * events)
 
     def make_room(self, count: int) -> None:
         """Make room for so many halves."""
-        self.posts, self.ends = (np.zeros(count, dtype("half")) for _ in range(2))
+        self.posts, self.ends = (Columns.room("half_columns", count) for _ in range(2))
 
     def attach(self, follow: Any, most_events: int) -> None:
         """Tell the kernel where a batch goes."""
-        follow.events = address(halves(), self.events, "struct skelgen_half_event")
+        self.events.attach(follow.events)
         follow.event_capacity = min(most_events, len(self.events))
-        follow.posts = address(halves(), self.posts, "struct skelgen_half")
-        follow.ends = address(halves(), self.ends, "struct skelgen_half")
+        self.posts.attach(follow.posts)
+        self.ends.attach(follow.ends)
         follow.half_capacity = len(self.posts)
         follow.event_count = follow.post_count = follow.end_count = 0
 
@@ -146,9 +147,10 @@ class Follower:
                 continue
             if follow.event_count:
                 yield Batch(
-                    room.events[: follow.event_count],
-                    room.posts[: follow.post_count],
-                    room.ends[: follow.end_count],
+                    room.events.first(follow.event_count),
+                    room.posts.first(follow.post_count),
+                    room.ends.first(follow.end_count),
+                    follow,
                 )
             if stop == lib.SKELGEN_HALVES_DONE:
                 return

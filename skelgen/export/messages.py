@@ -6,8 +6,8 @@ import heapq
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from skelgen.export.columns import Columns
 from skelgen.export.follow import Follower
 from skelgen.export.kernel import address, dtype, halves
 from skelgen.export.run import TraceStreams
@@ -63,27 +63,30 @@ class Messages:
         self.pairs = int(match.pairs)
         self.alone = int(match.alone + lib.skelgen_waiting_count(waiting))
 
-    def others(self, some: NDArray[np.void]) -> NDArray[np.void]:
+    def others(self, some: Columns) -> Columns:
         """Return the other half of each.
 
         Parameters
         ----------
-        some : structured array
+        some : Columns
             Halves of a batch.
 
         Returns
         -------
-        structured array
-            ``struct skelgen_half_record``; its stream is -1 when there is none.
+        Columns
+            ``struct skelgen_others``.
         """
         self._reach(2 * len(some))
-        found = np.zeros(len(some), dtype("half_record"))
+        found = Columns.room("others", len(some))
+        given = halves().ffi.new("struct skelgen_others *")
+        found.attach(given)
         halves().lib.skelgen_other_halves(
             self._records,
             len(self._spools),
-            address(halves(), some, "struct skelgen_half"),
+            address(halves(), some["stream"], "int32_t"),
+            address(halves(), some["ordinal"], "int64_t"),
             len(some),
-            address(halves(), found, _RECORD),
+            given,
         )
         return found
 
@@ -97,14 +100,7 @@ class Messages:
                 self._attach(number)
         self._reach(len(batch.posts) + len(batch.ends))
         lib = halves().lib
-        stop = lib.skelgen_match_halves(
-            match,
-            address(halves(), batch.posts, "struct skelgen_half"),
-            len(batch.posts),
-            address(halves(), batch.ends, "struct skelgen_half"),
-            len(batch.ends),
-            address(halves(), batch.events, "struct skelgen_half_event"),
-        )
+        stop = lib.skelgen_match_halves(match, batch.given)
         if stop == lib.SKELGEN_HALVES_NO_MEMORY:
             raise MemoryError("no memory for messages that wait")
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skelgen.events.functions import CallKind
 from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
+from skelgen.export.columns import Columns
 from skelgen.export.messages import Messages
 from skelgen.export.otf2_archive import NAME, opened
 from skelgen.export.otf2_definitions import Otf2Definitions, communicator_numbers
@@ -118,7 +119,7 @@ class _Writer:
         region = self._region[events["call"]]
         some = np.flatnonzero(self._meets[events["call"]])
         place = where[some]
-        met = self._collectives(events[some], "peer")
+        met = self._collectives(events.at(some), "peer")
         return [
             RecordRows(key, otf2.ENTER, [where, begin, region]),
             RecordRows(some, otf2.COLLECTIVE_BEGIN, [place, begin[some]]),
@@ -162,23 +163,23 @@ class _Writer:
         columns = [*self._where(some), size, self._request(some), np.zeros(len(some))]
         if meets.any():
             columns = [column.astype(np.int64) for column in columns]
-            met = self._collectives(some[meets], "root")
+            met = self._collectives(some.at(meets), "root")
             for column, values in zip((0, 1, 2, 3, 5), met[:4] + met[5:], strict=True):
                 columns[column][meets] = values
         return RecordRows(event, kind, [place, at, *columns])
 
-    def _request(self, some: NDArray[np.void]) -> NDArray[np.int64]:
+    def _request(self, some: Columns) -> NDArray[np.int64]:
         """Return a number of each request that no other one of the rank has."""
         number: NDArray[np.int64] = some["request"] * len(self.run.streams)
         return number + some["stream"]
 
-    def _where(self, some: NDArray[np.void]) -> tuple[NDArray[Any], ...]:
+    def _where(self, some: Columns) -> tuple[NDArray[Any], ...]:
         """Return partner, communicator and tag."""
         communicator = self._communicator[some["call"]]
         return some["peer"], communicator, np.maximum(some["tag"], 0)
 
     def _collectives(
-        self, some: NDArray[np.void], root: str
+        self, some: Columns, root: str
     ) -> tuple[NDArray[np.int64], ...]:
         """Return communicator, root, bytes sent and received, nothing, operation."""
         call, peer = some["call"], some[root]

@@ -185,7 +185,7 @@ class _Writer:
         sent, received = np.zeros((2, len(call)), np.int64)
         some = np.flatnonzero(form)
         if len(some):
-            part = events[some]
+            part = events.at(some)
             own, peer = part["call"], part["peer"]
             form[some] += self._volumes.roots(rank, own, peer)
             sent[some], received[some] = self._volumes.volumes(
@@ -194,10 +194,10 @@ class _Writer:
         return form, [sent, received, self._communicator[call] + 1]
 
     def _message_rows(self, batch: Batch, place: int) -> RecordRows:
-        sends = batch.posts[batch.posts["role"] == ExportRole.SEND]
+        sends = batch.posts.at(batch.posts["role"] == ExportRole.SEND)
         found = self.found.others(sends)
         whole = found["end_ns"] != 0
-        sends, found = sends[whole], found[whole]
+        sends, found = sends.at(whole), found.at(whole)
         self.messages += len(sends)
         event = sends["event"]
         columns: list[Column] = [

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from skelgen.events.functions import COLLECTIVES
 from skelgen.events.types import FAILED_POLL, PROC_NULL
 from skelgen.export.kernel import halves
+from skelgen.export.columns import Columns
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
 from skelgen.export.stream import Stream
@@ -199,7 +200,7 @@ class _Writer:
         events, call = batch.events, batch.events["call"]
         size, sides = events["size_bytes"], events["sides"]
         posts = np.flatnonzero(events["post_count"])
-        first = batch.posts[events["post_first"][posts]]
+        first = batch.posts.at(events["post_first"][posts])
         posts = posts[first["role"] <= ExportRole.RECEIVE]
         which = np.where(self._collective[call], _BOTH, _BYTES)
         which[(size == 0) & (sides < 0)] = _NOTHING
@@ -211,7 +212,7 @@ class _Writer:
         amount[posts] = np.where(which[posts] == _POLLS, size[posts], sizes)
         second, both = amount, np.flatnonzero(which == _BOTH)
         if len(both):
-            some = events[both]
+            some = events.at(both)
             second = amount.copy()
             amount[both], second[both] = self._volumes.volumes(
                 rank, *(some[name] for name in ("call", "peer", "size_bytes", "sides"))
@@ -220,13 +221,13 @@ class _Writer:
 
     def _arrow_rows(self, batch: Batch) -> tuple[RecordRows, RecordRows]:
         events = batch.events
-        sends = batch.posts[batch.posts["role"] == ExportRole.SEND]
-        sends = sends[self.messages.others(sends)["end_ns"] != 0]
+        sends = batch.posts.at(batch.posts["role"] == ExportRole.SEND)
+        sends = sends.at(self.messages.others(sends)["end_ns"] != 0)
         self.arrows += len(sends)
         number = self._number(sends["stream"], sends["ordinal"])
         event = sends["event"]
         begins = [events["stream"][event], events["enter_ns"][event], number]
-        receives = batch.ends[batch.ends["role"] == ExportRole.RECEIVE]
+        receives = batch.ends.at(batch.ends["role"] == ExportRole.RECEIVE)
         others = self.messages.others(receives)
         found = others["stream"] >= 0
         end = receives["event"][found]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skelgen.events.functions import CallKind
 from skelgen.events.types import FAILED_POLL, PROC_NULL
 from skelgen.export.kernel import halves
+from skelgen.export.columns import Columns
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
 from skelgen.export.text import Column, Hole, RecordRows, TextWriter
@@ -117,11 +118,11 @@ class _Writer:
         blocks = kinds.blocks[events["call"]]
         self._note_left(batch, blocks)
         meets = np.flatnonzero(kinds.meets[events["call"]])
-        ends = batch.ends[~blocks[batch.ends["event"]]]
-        late = ends[ends["role"] == ExportRole.COLLECTIVE]
+        ends = batch.ends.at(~blocks[batch.ends["event"]])
+        late = ends.at(ends["role"] == ExportRole.COLLECTIVE)
         begins, begun = self._begins(batch, blocks)
         rows = [
-            self.collectives.rows(meets, events[meets], "peer"),
+            self.collectives.rows(meets, events.at(meets), "peer"),
             begins,
             self.collectives.rows(late["event"], late, "root"),
             *self._waits(ends, begun),
@@ -149,13 +150,13 @@ class _Writer:
         """
         blocking = blocks[batch.posts["event"]]
         is_message = batch.posts["role"] <= ExportRole.RECEIVE
-        posts, blocking = batch.posts[is_message], blocking[is_message]
+        posts, blocking = batch.posts.at(is_message), blocking[is_message]
         others = self.messages.others(posts)
         found = others["stream"] >= 0
         alone = int((~found).sum()) + int((~is_message & blocks[batch.posts["event"]]).sum())
         if alone:
             self.left["halves of messages without the other half"] += alone
-        posts, others, blocking = posts[found], others[found], blocking[found]
+        posts, others, blocking = posts.at(found), others.at(found), blocking[found]
         sends = posts["role"] == ExportRole.SEND
         kind = np.where(
             sends,
@@ -172,16 +173,16 @@ class _Writer:
         return RecordRows(posts["event"], kind, columns), begun
 
     def _waits(
-        self, ends: NDArray[np.void], begun: NDArray[np.int64]
+        self, ends: Columns, begun: NDArray[np.int64]
     ) -> tuple[RecordRows, RecordRows]:
         """Return the waits for what was begun.
 
         One for all where an event ends all that is outstanding.
         """
-        ends = ends[~self._kinds.blocks[ends["by"]]]
+        ends = ends.at(~self._kinds.blocks[ends["by"]])
         others = self.messages.others(ends)
         found = others["stream"] >= 0
-        ends, others = ends[found], others[found]
+        ends, others = ends.at(found), others.at(found)
         count = np.bincount(ends["event"], minlength=len(begun))
         still_open = self._open + np.cumsum(begun - count)
         self._open = int(still_open[-1])
@@ -190,7 +191,7 @@ class _Writer:
         wait, waitall = self._two("wait", "waitall")
         together = RecordRows(events, waitall, [self.rank, count[events]])
         alone = ~whole[ends["event"]]
-        ends, others = ends[alone], others[alone]
+        ends, others = ends.at(alone), others.at(alone)
         sends, partner = ends["role"] == ExportRole.SEND, ends["partner"]
         ways = np.where(sends, self.rank, partner), np.where(sends, partner, self.rank)
         columns: list[Column] = [self.rank, *ways, self._tags(ends, others)]
@@ -199,7 +200,7 @@ class _Writer:
         return RecordRows(ends["event"], wait, columns), together
 
     def _tags(
-        self, some: NDArray[np.void], others: NDArray[np.void]
+        self, some: Columns, others: Columns
     ) -> NDArray[np.int64]:
         """Return the number of each message as its tag.
 
@@ -213,7 +214,7 @@ class _Writer:
         return tags
 
     def _computation(
-        self, events: NDArray[np.void], rows: list[RecordRows]
+        self, events: Columns, rows: list[RecordRows]
     ) -> RecordRows:
         """Return computation before events, in local ones too, where actions follow."""
         enter, leave = events["enter_ns"], events["leave_ns"]
@@ -277,7 +278,7 @@ class _Kinds:
         )
 
 
-def _with_parts(events: NDArray[np.void], run: TraceStreams) -> NDArray[np.bool_]:
+def _with_parts(events: Columns, run: TraceStreams) -> NDArray[np.bool_]:
     """Say which events do anything that becomes a half, now or later."""
     lib, parts = halves().lib, run.calls.rows["parts"][events["call"]]
     messages = lib.SKELGEN_HALVES_SENDS | lib.SKELGEN_HALVES_RECEIVES

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.types import Communicator
 from skelgen.export import tit_spread
+from skelgen.export.columns import Columns
 from skelgen.export.run import TraceStreams
 from skelgen.export.text import Hole, RecordRows, TextWriter
 from skelgen.export.types import ExportedCall, Sides
@@ -89,7 +90,7 @@ class TitCollectives:
             self._text.forget_names()
 
     def rows(
-        self, event: NDArray[np.int64], some: NDArray[np.void], root: str
+        self, event: NDArray[np.int64], some: Columns, root: str
     ) -> RecordRows:
         """Return the actions of some collectives.
 
@@ -114,7 +115,7 @@ class TitCollectives:
                 self.actions[str(plain[0])] += int(bare.sum())
                 kind[at[bare]] = self._template(number, plain)
                 at = at[~bare]
-            text[at] = self._texts(number, some[at], root)
+            text[at] = self._texts(number, some.at(at), root)
         kind[text >= 0] = self._whole
         good = np.flatnonzero(kind >= 0)
         columns = [self.rank, some["size_bytes"][good], some[root][good], text[good]]
@@ -144,7 +145,7 @@ class TitCollectives:
         return known
 
     def _texts(
-        self, number: int, some: NDArray[np.void], root: str
+        self, number: int, some: Columns, root: str
     ) -> NDArray[np.int64]:
         """Return the text of each call of one shape, and count what it does."""
         call = self.run.calls.table[number]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
+from skelgen.export.columns import Columns
 
 #: Bytes to and from each rank of a communicator; None where a side has no vector.
 Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
@@ -64,16 +66,19 @@ class Batch:
 
     Attributes
     ----------
-    events : structured array
-        ``struct skelgen_half_event``; columns as in `skelgen.events.Calls`.
-    posts, ends : structured arrays
-        ``struct skelgen_half``: what begins and what ends, in the order of the events;
-        the parts of a blocking call are in both.
+    events : Columns
+        ``struct skelgen_half_events``; as in `skelgen.events.Calls`.
+    posts, ends : Columns
+        ``struct skelgen_half_columns``: what begins and what ends, in the order of the
+        events; the parts of a blocking call are in both.
+    given : struct skelgen_follow
+        The same for the kernel.
     """
 
-    events: NDArray[np.void]
-    posts: NDArray[np.void]
-    ends: NDArray[np.void]
+    events: Columns
+    posts: Columns
+    ends: Columns
+    given: Any
 
 
 @dataclass(frozen=True, slots=True)

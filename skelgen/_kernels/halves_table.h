@@ -14,12 +14,13 @@ struct table {
 	uint64_t used;
 };
 
+/* Keys whose second numbers follow each other get places that do, as requests have. */
 static uint64_t home_of(const struct table *table, uint64_t first, uint64_t second)
 {
 	uint64_t code = (first ^ first >> 32) * 0x9e3779b97f4a7c15u;
 
-	code = (code ^ code >> 29 ^ second) * 0xbf58476d1ce4e5b9u;
-	return (code ^ code >> 32) & (table->size - 1);
+	code = (code ^ code >> 32) + second + (second >> 32) * 0x9e3779b97f4a7c15u;
+	return code & (table->size - 1);
 }
 
 /* Where an entry is, or the free place where it would be. */

@@ -120,5 +120,7 @@ def _parts(kind: CallKind, flags: int) -> int:
         )
     if not parts and flags & (known["SHAPE_CREATES"] | known["SHAPE_PERSISTENT"]):
         collective = kind in COLLECTIVES
-        parts = lib.SKELGEN_HALVES_COLLECTIVE if collective else lib.SKELGEN_HALVES_OTHER
+        parts = (
+            lib.SKELGEN_HALVES_COLLECTIVE if collective else lib.SKELGEN_HALVES_OTHER
+        )
     return int(parts)

@@ -57,20 +57,30 @@ class BatchRoom:
     def __init__(self, events: int) -> None:
         self.events = Columns.room("half_events", events)
         self.posts = self.ends = Columns.room("half_columns", 0)
+        self._changes = 0
         self.make_room(4 * events)
 
     def make_room(self, count: int) -> None:
         """Make room for so many halves."""
         self.posts, self.ends = (Columns.room("half_columns", count) for _ in range(2))
+        self._changes += 1
 
-    def attach(self, follow: Any, most_events: int) -> None:
-        """Tell the kernel where a batch goes."""
-        self.events.attach(follow.events)
-        follow.event_capacity = min(most_events, len(self.events))
-        self.posts.attach(follow.posts)
-        self.ends.attach(follow.ends)
-        follow.half_capacity = len(self.posts)
+    def attach(self, follow: Any, known: int) -> int:
+        """Tell the kernel where a batch goes, unless it knows from an earlier one.
+
+        Parameters
+        ----------
+        follow : struct skelgen_follow
+        known : int
+            What was returned then; 0: it knows nothing.
+        """
+        if known != self._changes:
+            self.events.attach(follow.events)
+            self.posts.attach(follow.posts)
+            self.ends.attach(follow.ends)
+            follow.half_capacity = len(self.posts)
         follow.event_count = follow.post_count = follow.end_count = 0
+        return self._changes
 
 
 class Follower:
@@ -136,8 +146,10 @@ class Follower:
     def batches(self) -> Iterator[Batch]:
         """Return the events, so many at a time."""
         lib, follow, room = halves().lib, self._follow, self._room
+        follow.event_capacity = min(self._most, len(room.events))
+        known = 0
         while True:
-            room.attach(follow, self._most)
+            known = room.attach(follow, known)
             while (stop := lib.skelgen_follow(follow)) == lib.SKELGEN_HALVES_NEXT:
                 self._readers[follow.wanted].next()
             if stop == lib.SKELGEN_HALVES_NO_MEMORY:

@@ -113,9 +113,11 @@ class _Writer:
             self._events.write(self._rows(batch))
 
     def _rows(self, batch: Batch) -> list[RecordRows]:
-        """Return the records of a batch: in each call what it begins, then what ends."""
+        """Return the records of a batch: in a call what it begins, then what ends."""
         events, key = batch.events, np.arange(len(batch.events))
-        where, begin, end = (events[name] for name in ("stream", "enter_ns", "leave_ns"))
+        where, begin, end = (
+            events[name] for name in ("stream", "enter_ns", "leave_ns")
+        )
         region = self._region[events["call"]]
         some = np.flatnonzero(self._meets[events["call"]])
         place = where[some]
@@ -171,16 +173,15 @@ class _Writer:
     def _request(self, some: Columns) -> NDArray[np.int64]:
         """Return a number of each request that no other one of the rank has."""
         number: NDArray[np.int64] = some["request"] * len(self.run.streams)
-        return number + some["stream"]
+        number += some["stream"]
+        return number
 
     def _where(self, some: Columns) -> tuple[NDArray[Any], ...]:
         """Return partner, communicator and tag."""
         communicator = self._communicator[some["call"]]
         return some["peer"], communicator, np.maximum(some["tag"], 0)
 
-    def _collectives(
-        self, some: Columns, root: str
-    ) -> tuple[NDArray[np.int64], ...]:
+    def _collectives(self, some: Columns, root: str) -> tuple[NDArray[np.int64], ...]:
         """Return communicator, root, bytes sent and received, nothing, operation."""
         call, peer = some["call"], some[root]
         sent, received = self._volumes.volumes(

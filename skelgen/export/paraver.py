@@ -119,12 +119,16 @@ class _Writer:
         self.states = self.events = self.messages = 0
         self._text, self._volumes = TextWriter(), Volumes(run)
         self._lines = _Lines.of(self._text)
-        self._place = np.array([self._text.names.number(p) for p in self.places.prefixes])
+        self._place = np.array(
+            [self._text.names.number(p) for p in self.places.prefixes]
+        )
         calls, own = run.calls, _own_values(run)
         self._type = calls.column(lambda call: names.event_type(call.function))
         self._value = calls.column(
-            lambda call: names.event_value(call.function)
-            or own.get(names.short(call.function), 0)
+            lambda call: (
+                names.event_value(call.function)
+                or own.get(names.short(call.function), 0)
+            )
         )
         self._inside = calls.column(lambda call: names.state(call.function))
         self._communicator = calls.column(lambda call: call.communicator)
@@ -160,20 +164,21 @@ class _Writer:
         call, begin, end = (events[name] for name in ("call", "enter_ns", "leave_ns"))
         self._occurs |= np.bincount(call, minlength=len(self._occurs)) > 0
         self.events += 2 * len(events)
-        since, states = np.append(since_ns, end[:-1]), np.full(len(events), names.RUNNING)
-        states[0] = state
-        # The state before begins at the end of the last event: this is its turn.
+        # The state before an event begins at the end of the last one: it comes then.
+        since = np.append(since_ns, end[:-1])
         waits, lasts = begin > since, end > begin
         self.states += int(waits.sum() + lasts.sum())
-        kind = np.where(waits, lines.state, lines.nothing)
+        first = lines.state if waits[0] else lines.nothing
+        follows = np.append(waits[1:], False)
+        after = np.append(begin[1:], 0)
         code, value = self._type[call], self._value[call]
         form, sizes = self._sizes(batch, stream.rank)
         inside = [place, begin, end, self._inside[call], code, value, *sizes]
         return [
-            RecordRows(key, kind, [place, since, begin, states], since),
+            RecordRows(key[:1], first, [place, since, begin, state], since[:1]),
             RecordRows(key, lines.begins[2 * form + lasts], inside, begin),
             self._message_rows(batch, place),
-            RecordRows(key, lines.end, [place, end, code], end),
+            RecordRows(key, lines.ends[follows * 1], [place, end, code, after], end),
         ]
 
     def _sizes(
@@ -250,17 +255,19 @@ class _Lines:
 
     Attributes
     ----------
-    nothing, state, message, end : int
+    nothing, state, message : int
     begins : int64 array
         Of a call without sizes, with them, and of the root; each without and with the
         state inside it.
+    ends : int64 array
+        Without and with the state of running until the next call.
     """
 
     nothing: int
     state: int
     message: int
-    end: int
     begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
 
     @classmethod
     def of(cls, text: TextWriter) -> _Lines:
@@ -276,13 +283,15 @@ class _Lines:
             _line(*event, *sent, f"{names.ROOT}", "1", *where),
         )
         begins = [text.template(*i, *form) for form in forms for i in ((), inside)]
+        end = _line("2", place, 1, 2, "0")
+        running = _line("1", place, 1, 3, f"{names.RUNNING}")
         message = ("3", place, 1, 2, Hole(3, "name"), 4, 5, 6, 7)
         return cls(
             nothing=text.template(),
             state=text.template(*_line("1", place, 1, 2, 3)),
             message=text.template(*_line(*message)),
-            end=text.template(*_line("2", place, 1, 2, "0")),
             begins=np.array(begins),
+            ends=np.array([text.template(*end), text.template(*end, *running)]),
         )
 
 
@@ -295,7 +304,7 @@ def _line(*fields: str | int | Hole) -> tuple[str | Hole, ...]:
 
 
 def _own_values(run: TraceStreams) -> dict[str, int]:
-    """Number the functions that Extrae does not know in the order of their events.
+    """Give numbers to functions that Extrae does not know, as their events come.
 
     An event's turn comes with the end of the one before it in its stream.
     """
@@ -310,7 +319,9 @@ def _own_values(run: TraceStreams) -> dict[str, int]:
             turns = np.maximum.accumulate(np.append(turn_ns, turns))
             some = np.flatnonzero(own[call])
             distinct, where = np.unique(call[some], return_index=True)
-            for number, event in zip(distinct.tolist(), some[where].tolist(), strict=True):
+            for number, event in zip(
+                distinct.tolist(), some[where].tolist(), strict=True
+            ):
                 turn = (int(turns[event]), stream.number, at + event)
                 name = names.short(calls.table[number].function)
                 first[name] = min(turn, first.get(name, turn))

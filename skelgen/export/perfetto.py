@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from skelgen.events.functions import COLLECTIVES
 from skelgen.events.types import FAILED_POLL, PROC_NULL
 from skelgen.export.kernel import halves
-from skelgen.export.columns import Columns
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
 from skelgen.export.stream import Stream
 from skelgen.export.text import Column, Hole, RecordRows, TemplatesByCode, TextWriter
-from skelgen.export.types import Batch, ExportRole, Written
+from skelgen.export.types import Batch, ExportedCall, ExportRole, Written
 from skelgen.export.volume import Volumes
 
 _FLOW = '"name":"message","cat":"message"'
@@ -86,8 +85,8 @@ class _Writer:
             f'"pid":{stream.rank + 1},"tid":{stream.number + 1}'
             for stream in run.streams
         ]
-        for track in self._tracks:
-            self._text.names.number(track)
+        for text in self._tracks:
+            self._text.names.number(text)
         track, at = Hole(0, "name"), Hole(1, "thousandths")
         begin = (',\n{"ph":"s",', track, ',"ts":', at, ',"id":', Hole(2))
         end = (',\n{"ph":"f","bp":"e",', track, ',"ts":', at, ',"id":', Hole(2))
@@ -157,24 +156,7 @@ class _Writer:
     def _parts(self, code: int) -> tuple[str | Hole, ...]:
         """Return the template of slices of a call, see `_slice_rows`."""
         call = self.run.calls.table[code // _CODES]
-        lib, values = halves().lib, list[tuple[str | Hole, ...]]()
-        if call.communicator >= 0:
-            one = self.run.communicators[call.communicator]
-            named = json.dumps(f"{one.kind} {call.communicator}")
-            values.append((f'"communicator": {named}',))
-        sends = bool(call.parts & lib.SKELGEN_HALVES_SENDS)
-        tags = iter(("tag", "tag2"))
-        for bit, word, peer, tag in (
-            (_WITH_FIRST, "to" if sends else "from", _TO, _TAG),
-            (_WITH_SECOND, "from", _FROM, _TAG2),
-        ):
-            if code & bit:
-                values.append((f'"{word}": ', Hole(peer, "or", '"any"')))
-                values.append((f'"{next(tags)}": ', Hole(tag, "or", '"any"')))
-        if code & _WITH_ROOT:
-            values.append(('"root": ', Hole(_ROOT)))
-        if call.site:
-            values.append((f'"site": {json.dumps(self.run.sites[call.site])}',))
+        lib = halves().lib
         requests = lib.SKELGEN_HALVES_COLLECTIVE | lib.SKELGEN_HALVES_OTHER
         partners = code & (_WITH_FIRST | _WITH_SECOND) or call.parts & requests
         follows = call.communicator >= 0 or partners or call.site
@@ -187,11 +169,33 @@ class _Writer:
             ',"dur":',
             Hole(_LENGTH, "thousandths"),
             f',"name":{json.dumps(call.function)},"cat":"mpi","args":{{',
-            *_joined(values),
+            *_joined(self._arguments(call, code)),
             ", " if follows and amount else "",
             *amount,
             "}}",
         )
+
+    def _arguments(
+        self, call: ExportedCall, code: int
+    ) -> Iterator[tuple[str | Hole, ...]]:
+        """Return what is the same in all slices of a code, one after the other."""
+        if call.communicator >= 0:
+            one = self.run.communicators[call.communicator]
+            named = json.dumps(f"{one.kind} {call.communicator}")
+            yield (f'"communicator": {named}',)
+        sends = bool(call.parts & halves().lib.SKELGEN_HALVES_SENDS)
+        tags = iter(("tag", "tag2"))
+        for bit, word, peer, tag in (
+            (_WITH_FIRST, "to" if sends else "from", _TO, _TAG),
+            (_WITH_SECOND, "from", _FROM, _TAG2),
+        ):
+            if code & bit:
+                yield f'"{word}": ', Hole(peer, "or", '"any"')
+                yield f'"{next(tags)}": ', Hole(tag, "or", '"any"')
+        if code & _WITH_ROOT:
+            yield '"root": ', Hole(_ROOT)
+        if call.site:
+            yield (f'"site": {json.dumps(self.run.sites[call.site])}',)
 
     def _amounts(
         self, batch: Batch, rank: int
@@ -244,7 +248,7 @@ class _Writer:
         return ordinal * len(self.run.streams) + stream + 1
 
 
-def _joined(values: list[tuple[str | Hole, ...]]) -> Iterator[str | Hole]:
+def _joined(values: Iterable[tuple[str | Hole, ...]]) -> Iterator[str | Hole]:
     for i, value in enumerate(values):
         if i:
             yield ", "

@@ -100,9 +100,7 @@ class TraceStreams:
         """Return the events of a rank, all threads, in order of time."""
         return self.counted(self.follower_of(rank).batches())
 
-    def batches_alone(
-        self, stream: Stream, *, count: bool = True
-    ) -> Iterator[Batch]:
+    def batches_alone(self, stream: Stream, *, count: bool = True) -> Iterator[Batch]:
         """Return the events of one stream; what other threads end is not in them.
 
         Parameters

@@ -153,7 +153,7 @@ class StreamReader:
         lists = stream.file.definitions.lists
         first = np.ascontiguousarray(lists.first, np.int64)
         values = np.ascontiguousarray(lists.values, np.int64)
-        self._lists, self._block = (first, values), ()
+        self._lists, self._block = (first, values), tuple[Any, ...]()
         thread.list_first = address(halves(), first, "int64_t")
         thread.list_values = address(halves(), values, "int64_t")
         thread.list_count = max(len(first) - 1, 0)

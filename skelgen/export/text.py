@@ -43,8 +43,8 @@ class RecordRows:
     Attributes
     ----------
     key : array
-        Ascending. RecordRows of several groups are merged by it; of equal ones those of the
-        earlier group come first.
+        Ascending. Groups are merged by it; of equal ones the earlier group's comes
+        first.
     kind : array or int
         Template of each row, or what the OTF2 library writes; negative: nothing.
     columns : sequence of arrays and ints

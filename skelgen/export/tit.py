@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from skelgen.events.functions import CallKind
 from skelgen.events.types import FAILED_POLL, PROC_NULL
-from skelgen.export.kernel import halves
 from skelgen.export.columns import Columns
+from skelgen.export.kernel import halves
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
 from skelgen.export.text import Column, Hole, RecordRows, TextWriter
@@ -153,7 +153,9 @@ class _Writer:
         posts, blocking = batch.posts.at(is_message), blocking[is_message]
         others = self.messages.others(posts)
         found = others["stream"] >= 0
-        alone = int((~found).sum()) + int((~is_message & blocks[batch.posts["event"]]).sum())
+        alone = int((~found).sum()) + int(
+            (~is_message & blocks[batch.posts["event"]]).sum()
+        )
         if alone:
             self.left["halves of messages without the other half"] += alone
         posts, others, blocking = posts.at(found), others.at(found), blocking[found]
@@ -199,9 +201,7 @@ class _Writer:
         self.actions["waitall"] += len(events)
         return RecordRows(ends["event"], wait, columns), together
 
-    def _tags(
-        self, some: Columns, others: Columns
-    ) -> NDArray[np.int64]:
+    def _tags(self, some: Columns, others: Columns) -> NDArray[np.int64]:
         """Return the number of each message as its tag.
 
         It is not the program's tag, for SMPI finds the request of a `wait` by sender,
@@ -213,9 +213,7 @@ class _Writer:
         tags: NDArray[np.int64] = (ordinal * self._threads + thread) % TAGS
         return tags
 
-    def _computation(
-        self, events: Columns, rows: list[RecordRows]
-    ) -> RecordRows:
+    def _computation(self, events: Columns, rows: list[RecordRows]) -> RecordRows:
         """Return computation before events, in local ones too, where actions follow."""
         enter, leave = events["enter_ns"], events["leave_ns"]
         busy = np.maximum.accumulate(np.append(self._busy_ns, leave))
@@ -266,9 +264,11 @@ class _Kinds:
         blocking = (CallKind.SEND, CallKind.RECEIVE)
         written = (*_SILENT, *blocking, CallKind.COLLECTIVE)
         computes = column(
-            lambda call: call.kind is CallKind.LOCAL
-            and not call.flags & FAILED_POLL
-            and call.name not in _IGNORED
+            lambda call: (
+                call.kind is CallKind.LOCAL
+                and not call.flags & FAILED_POLL
+                and call.name not in _IGNORED
+            )
         )
         return cls(
             blocks=column(lambda call: call.kind in blocking) != 0,
@@ -286,7 +286,8 @@ def _with_parts(events: Columns, run: TraceStreams) -> NDArray[np.bool_]:
     second = (parts & lib.SKELGEN_HALVES_RECEIVES_SECOND) != 0
     requests = lib.SKELGEN_HALVES_COLLECTIVE | lib.SKELGEN_HALVES_OTHER
     found: NDArray[np.bool_] = first | second & (events["peer2"] != PROC_NULL)
-    return found | ((parts & requests) != 0)
+    found |= (parts & requests) != 0
+    return found
 
 
 def _spaced(words: int) -> Iterator[str | Hole]:

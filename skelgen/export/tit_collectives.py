@@ -12,7 +12,7 @@ from skelgen.events.types import Communicator
 from skelgen.export import tit_spread
 from skelgen.export.columns import Columns
 from skelgen.export.run import TraceStreams
-from skelgen.export.text import Hole, RecordRows, TextWriter
+from skelgen.export.text import Column, Hole, RecordRows, TextWriter
 from skelgen.export.types import ExportedCall, Sides
 from skelgen.export.volume import neighbours
 
@@ -89,9 +89,7 @@ class TitCollectives:
             self._outcomes.clear()
             self._text.forget_names()
 
-    def rows(
-        self, event: NDArray[np.int64], some: Columns, root: str
-    ) -> RecordRows:
+    def rows(self, event: NDArray[np.int64], some: Columns, root: str) -> RecordRows:
         """Return the actions of some collectives.
 
         Parameters
@@ -118,7 +116,12 @@ class TitCollectives:
             text[at] = self._texts(number, some.at(at), root)
         kind[text >= 0] = self._whole
         good = np.flatnonzero(kind >= 0)
-        columns = [self.rank, some["size_bytes"][good], some[root][good], text[good]]
+        columns: list[Column] = [
+            self.rank,
+            some["size_bytes"][good],
+            some[root][good],
+            text[good],
+        ]
         return RecordRows(event[good], kind[good], columns)
 
     def _is_known(self, call: ExportedCall) -> bool:
@@ -144,9 +147,7 @@ class TitCollectives:
             known = self._templates[number] = self._text.template(*parts, "\n")
         return known
 
-    def _texts(
-        self, number: int, some: Columns, root: str
-    ) -> NDArray[np.int64]:
+    def _texts(self, number: int, some: Columns, root: str) -> NDArray[np.int64]:
         """Return the text of each call of one shape, and count what it does."""
         call = self.run.calls.table[number]
         columns = (some[name].tolist() for name in (root, "size_bytes", "sides"))
@@ -166,7 +167,9 @@ class TitCollectives:
         names = np.array([outcome.name for outcome in self._outcomes], np.int64)
         return names[found]
 
-    def _outcome(self, call: ExportedCall, peer: int, size: int, sides: int) -> _Outcome:
+    def _outcome(
+        self, call: ExportedCall, peer: int, size: int, sides: int
+    ) -> _Outcome:
         vectors = self.run.sides.table[sides] if sides >= 0 else None
         one = self.run.communicators[call.communicator]
         root = peer if call.rooted else -1

@@ -144,6 +144,10 @@ class Volumes:
         return found
 
 
+def _all_of_it(size: int, ranks: int, root: bool) -> tuple[int, int]:
+    return size, size
+
+
 def _factors(call: ExportedCall, run: TraceStreams, rank: int) -> tuple[int, ...]:
     if call.communicator < 0:
         return 0, 0, 0, 0
@@ -151,7 +155,7 @@ def _factors(call: ExportedCall, run: TraceStreams, rank: int) -> tuple[int, ...
     if call.name.startswith("neighbor_"):
         to, sources = neighbours(one, rank)
         return (len(to), len(sources)) * 2
-    rule = _RULES.get(call.name, lambda size, ranks, root: (size, size))
+    rule = _RULES.get(call.name, _all_of_it)
     ranks = len(one.remote or one.members)
     return *rule(1, ranks, True), *rule(1, ranks, False)
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from skelgen.events.types import PROC_NULL, WILDCARD_SOURCE, WILDCARD_TAG
+from skelgen.trace.format import trace_format
 from tests.twins.export_rows.spool import RecordSpool
 from tests.twins.export_rows.stream import Raw, Stream
-from tests.twins.export_rows.types import CallPart, Event, ExportedCall, ExportRole, Half, Sides
-from skelgen.trace.format import trace_format
+from tests.twins.export_rows.types import (
+    CallPart,
+    Event,
+    ExportedCall,
+    ExportRole,
+    Half,
+    Sides,
+)
 
 _MOST_LISTS = 1 << 12
 _KNOWN = trace_format()

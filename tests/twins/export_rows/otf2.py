@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from skelgen.events.functions import CallKind
 from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
-from tests.twins.export_rows.messages import Messages
 from skelgen.export.otf2_archive import NAME, opened
 from skelgen.export.otf2_definitions import Otf2Definitions, communicator_numbers
 from skelgen.export.otf2_library import check, interface, library
+from tests.twins.export_rows.messages import Messages
 from tests.twins.export_rows.run import TraceStreams
-from tests.twins.export_rows.types import Event, ExportedCall, ExportRole, Half, Sides, Written
+from tests.twins.export_rows.types import (
+    Event,
+    ExportedCall,
+    ExportRole,
+    Half,
+    Sides,
+    Written,
+)
 from tests.twins.export_rows.volume import volume
 
 
@@ -36,7 +43,7 @@ def write(run: TraceStreams, target: Path) -> Written:
         check(library().OTF2_Archive_CloseEvtFiles(archive))
         _local_definitions(run, archive)
         definitions = library().OTF2_Archive_GetGlobalDefWriter(archive)
-        Otf2Definitions(run, definitions, counts).write()
+        Otf2Definitions(cast(Any, run), definitions, counts).write()
         check(library().OTF2_Archive_CloseGlobalDefWriter(archive, definitions))
     note = (
         f"{messages.alone} halves of messages are without the other: such a receive "
@@ -78,7 +85,7 @@ class _Writer:
         self.run, self.rank, self.archive = run, rank, archive
         self.messages = messages
         self.records: Counter[str] = Counter()
-        self._numbers = communicator_numbers(run)
+        self._numbers = communicator_numbers(cast(Any, run))
         self._regions = {name: i for i, name in enumerate(run.functions)}
         self._writers = {
             stream.number: library().OTF2_Archive_GetEvtWriter(archive, stream.number)

@@ -12,12 +12,12 @@ from typing import TextIO
 from skelgen.documents.text_of_bytes import printable
 from skelgen.events.functions import CallKind
 from skelgen.export import paraver_names as names
+from skelgen.units import NS_PER_S
 from tests.twins.export_rows.messages import Messages
 from tests.twins.export_rows.run import TraceStreams
 from tests.twins.export_rows.stream import Stream
 from tests.twins.export_rows.types import Event, ExportedCall, ExportRole, Written
 from tests.twins.export_rows.volume import is_root, volume
-from skelgen.units import NS_PER_S
 
 _COLLECTIVES = (CallKind.COLLECTIVE, CallKind.ICOLLECTIVE)
 _Line = tuple[int, str]

@@ -14,12 +14,12 @@ from skelgen.events.clock import time_scales
 from skelgen.events.communicators import one_number_each, unify
 from skelgen.events.shapes import Names
 from skelgen.events.types import Communicator
+from skelgen.progress import Progress
+from skelgen.trace import Trace
 from tests.twins.export_rows.follow import Follower, Sources, find_sources, follow
 from tests.twins.export_rows.spool import RecordSpool
 from tests.twins.export_rows.stream import Raw, Stream
 from tests.twins.export_rows.types import Event
-from skelgen.progress import Progress
-from skelgen.trace import Trace
 
 #: Events in memory at a time, over all streams, and the least of one stream.
 _EVENTS_IN_MEMORY = 1 << 16

@@ -20,10 +20,10 @@ from skelgen.events.functions import (
 from skelgen.events.shapes import FileShapes, Names, interpret, variant_rows
 from skelgen.events.sizes import Vectors
 from skelgen.events.types import PROC_NULL
-from tests.twins.export_rows.types import CallPart, ExportedCall, ExportRole, Sides
 from skelgen.trace import RankFile, TimeScale
 from skelgen.trace.blocks import Block, blocks
 from skelgen.trace.format import trace_format
+from tests.twins.export_rows.types import CallPart, ExportedCall, ExportRole, Sides
 
 #: Calls that are remembered from block to block.
 _MOST_CALLS = 1 << 14

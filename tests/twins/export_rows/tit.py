@@ -12,7 +12,14 @@ from skelgen.events.types import FAILED_POLL, Communicator
 from skelgen.export import tit_spread
 from tests.twins.export_rows.messages import Messages
 from tests.twins.export_rows.run import TraceStreams
-from tests.twins.export_rows.types import Event, ExportedCall, ExportRole, Half, Sides, Written
+from tests.twins.export_rows.types import (
+    Event,
+    ExportedCall,
+    ExportRole,
+    Half,
+    Sides,
+    Written,
+)
 from tests.twins.export_rows.volume import neighbours
 
 #: Computation is written in floating-point operations, this many for a nanosecond:

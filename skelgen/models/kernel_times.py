@@ -160,7 +160,7 @@ def gather(
     for at, chain, time_s in zip(runs.at, named, runs.values, strict=True):
         of_place = found.setdefault(tuple(map(float, at)), {})
         of_place.setdefault(chain, []).append(float(time_s))
-    groups = [times for of_place in found.values() for times in of_place.values()]
+    repeated = [times for of_place in found.values() for times in of_place.values()]
     return KernelTimes(
         loop=loop,
         outside=tuple(dict.fromkeys(outside)),
@@ -173,8 +173,8 @@ def gather(
             }
             for place, of_place in found.items()
         },
-        spread=relative_spread(*groups),
-        freedom=sum(len(times) - 1 for times in groups),
+        spread=relative_spread(*repeated),
+        freedom=sum(len(times) - 1 for times in repeated),
         fixed=tuple(fixed),
     )
 

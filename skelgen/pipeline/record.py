@@ -7,9 +7,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from skelgen.errors import ApplicationError, MachineError, SkelgenError
+from skelgen.events import collect
+from skelgen.events.describe import describe
+from skelgen.events.sites import with_source
+from skelgen.events.summary import RunSummary, summarise_run
 from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
 from skelgen.launch.command import check_library
@@ -17,13 +21,14 @@ from skelgen.launch.consent import existing_folder
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import RunFacts, nothing_recorded
+from skelgen.launch.run_end import failure_of
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.pipeline.call_sites import lines_of
+from skelgen.pipeline.run_page import write_run_page
+from skelgen.prediction.types import Timed
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.events.summary import RunSummary
-    from skelgen.prediction.types import Timed
-    from skelgen.trace import Trace
+from skelgen.trace import Trace, open_trace
+from skelgen.units import seconds
 
 logger = logging.getLogger(__name__)
 
@@ -87,8 +92,6 @@ def record(
     InputError
         When nothing was recorded.
     """
-    from skelgen.trace import open_trace
-
     facts = launch_record.record(
         command, target, force=force, quiet_output=quiet_output
     )
@@ -104,10 +107,6 @@ def _look_at(run: Trace) -> None:
 
     Source lines are found and kept now: the program may be compiled again later.
     """
-    from skelgen.events import collect
-    from skelgen.events.summary import summarise_run
-    from skelgen.pipeline.call_sites import lines_of
-
     try:
         summary = summarise_run(run, collect(run))
     except SkelgenError as error:
@@ -150,14 +149,6 @@ def info(
         Write a page into the run's folder, where that is ours and writable.
     progress : Progress
     """
-    from skelgen.events import collect
-    from skelgen.events.describe import describe
-    from skelgen.events.sites import with_source
-    from skelgen.events.summary import summarise_run
-    from skelgen.pipeline.call_sites import lines_of
-    from skelgen.pipeline.run_page import write_run_page
-    from skelgen.trace import open_trace
-
     run = open_trace(folder, progress)
     events = collect(run, progress)
     summary = summarise_run(run, events)
@@ -196,8 +187,6 @@ def again(
     UsageError
         When its working directory is gone: another may hold other programs.
     """
-    from skelgen.launch.run_end import failure_of
-
     cwd = existing_folder(launch)
     with tempfile.TemporaryDirectory(prefix="skelgen-", dir=place) as name:
         done = launch_record.run_recorded(
@@ -214,9 +203,6 @@ def again(
 
 def recorded_run(folder: Path) -> Timed:
     """Return the application's time of a recorded run, and its wait for cores."""
-    from skelgen.prediction.types import Timed
-    from skelgen.trace import open_trace
-
     loads = [
         file.definitions.load
         for file in open_trace(folder).files
@@ -236,8 +222,4 @@ def recorded_time_s(folder: Path) -> float:
 
     From the first return from ``MPI_Init`` to the last begin of ``MPI_Finalize``.
     """
-    from skelgen.events import collect
-    from skelgen.trace import open_trace
-    from skelgen.units import seconds
-
     return seconds(collect(open_trace(folder)).application_ns)

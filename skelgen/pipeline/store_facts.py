@@ -6,16 +6,15 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skelgen.documents.dates import date_of
+from skelgen.pipeline.store_expect import Expected
+from skelgen.store import Added, Row, Run
+from skelgen.store.lines import to_line
 from skelgen.store.rows import RunPart
 from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.store_expect import Expected
-    from skelgen.store import Added, Row, Run
 
 
 @dataclass(frozen=True, kw_only=True)  # with slots no class could have two bases
@@ -97,9 +96,6 @@ def run_facts(run: Run) -> dict[str, Any]:
 
 def row_facts(identity: str, row: Row) -> dict[str, Any]:
     """Return all that is known of a row, for machines."""
-    from skelgen.store import Run
-    from skelgen.store.lines import to_line
-
     if isinstance(row, Run):
         others = {
             name: getattr(row, name)

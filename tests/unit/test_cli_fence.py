@@ -37,7 +37,7 @@ def told(capsys: pytest.CaptureFixture[str], words: list[str]) -> tuple[int, str
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the speed of this machine out."""
     monkeypatch.setattr(
-        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.pipeline.machine_mpi.calibrate", lambda *_, **__: CALIBRATION
     )
 
 

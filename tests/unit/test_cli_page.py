@@ -62,7 +62,7 @@ def skel(capsys, monkeypatch, tmp_path: Path) -> Path:
     fake_mpi.mpicc(tmp_path / "bin", "mpich")
     fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
     monkeypatch.setattr(
-        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.pipeline.machine_mpi.calibrate", lambda *_, **__: CALIBRATION
     )
     monkeypatch.chdir(tmp_path)
     record(tmp_path / "run")

@@ -184,7 +184,7 @@ def test_a_calibration_writes_its_trace_where_all_hosts_see_it(
         return Timed(20.0)
 
     places: list[Path] = []
-    monkeypatch.setattr("skelgen.pipeline.record.again", again)
+    monkeypatch.setattr("skelgen.pipeline.calibrate.again", again)
     launch = ["mpirun", "-n", "2", f"{folder}/skeleton"]
     assert run(["calibrate", str(folder), "--runs", "1", "--", *launch]) == 0
     assert places == [folder]

@@ -11,7 +11,7 @@ import ast
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,8 +24,11 @@ from tests import mirrors
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skelgen"
 
-#: Modules whose name is that of their place: a stage's types, the face of a package.
-_OF_A_PLACE = {"__init__", "__main__", "types"}
+#: The face of a package; numbers without anything that is done with them.
+_NO_ROOM = {"__init__", "thresholds"}
+#: Modules whose name is that of their place: a stage's types, its judgements, the face
+#: of a package.
+_OF_A_PLACE = {"__init__", "__main__", "types", "thresholds"}
 _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z0-9`*\[(])")
 _NO_PROSE = re.compile(r"\s{4,}\S|\s*[|#>]|\s*<")
 _ITEM = re.compile(r"\s*([-*+]|\d+\.)\s")
@@ -200,13 +203,39 @@ def _names(kind: str, path: str, tree: ast.Module) -> Iterator[str]:
                     yield name
 
 
+def imports_in_functions(package: str) -> list[str]:
+    """Return where functions of a package import without a comment that says why."""
+    found = []
+    for path, tree in modules().items():
+        if not path.startswith(f"{package}/"):
+            continue
+        lines = (PACKAGE / path).read_text().split("\n")
+        found += [f"{path}:{number}" for number in _unexplained(tree, lines)]
+    return found
+
+
+def _unexplained(tree: ast.Module, lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines of imports in functions below neither a comment nor an import."""
+    inside = {
+        node.lineno
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    for number in sorted(inside):
+        above = lines[number - 2].strip()
+        if not above.startswith("#") and number - 1 not in inside:
+            yield number
+
+
 def rooms(package: str) -> dict[str, int]:
     """Return how many rooms, modules and packages, each folder of a package has."""
     top = PACKAGE / package
     folders = [top, *(one for one in sorted(top.rglob("*")) if one.is_dir())]
     return {
         str(folder.relative_to(PACKAGE)): sum(
-            (one.suffix == ".py" and one.stem != "__init__")
+            (one.suffix == ".py" and one.stem not in _NO_ROOM)
             or (one.is_dir() and one.name != "__pycache__")
             for one in folder.iterdir()
         )

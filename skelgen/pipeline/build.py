@@ -17,6 +17,7 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls, timeline_beside
 from skelgen.pipeline.call_sites import LINES_FILE, lines_for
+from skelgen.pipeline.left_out import LeftOut
 from skelgen.pipeline.machine_mpi import speed_of
 from skelgen.pipeline.mix import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import page_text
@@ -24,12 +25,12 @@ from skelgen.pipeline.page_file import PAGE_FILE
 from skelgen.pipeline.phases import of_run
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
-from skelgen.prediction.description import (
+from skelgen.prediction.skeleton_facts import SHORTEST_S
+from skelgen.prediction.skeleton_file import (
     FACTS_FILE,
     RecordedLaunch,
     SkeletonDescription,
 )
-from skelgen.prediction.predict import SHORTEST_S
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.reference.mix_fit import Fit
@@ -73,28 +74,6 @@ class BuildOptions:
     compute_mix: Mix | None
     strict: bool
     method: str = "whole-events"
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Calls that nothing in a skeleton stands for.
-
-    Attributes
-    ----------
-    what : str
-        Function and reason.
-    calls : int
-        All ranks.
-    time_s : float
-        Time inside them, all ranks [s].
-    share : float
-        Part of the time of all ranks [0 to 1].
-    """
-
-    what: str
-    calls: int
-    time_s: float
-    share: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,7 @@ def team() -> Iterator[Team]:
             f"LD_PRELOAD={preloaded} would record this build itself; unset it"
         )
     try:
+        # Not installed with skelgen, and starts MPI.
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise MachineError(

@@ -20,6 +20,7 @@ from skelgen.launch.consent import (
     launch_to_lend,
 )
 from skelgen.launch.files import file_hashes
+from skelgen.launch.folders import writable
 from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.own_launches import OwnLaunch
@@ -32,14 +33,13 @@ from skelgen.pipeline.kept_runs import digest, keep_turns
 from skelgen.pipeline.launches import said_by, to_run
 from skelgen.pipeline.page import update_page
 from skelgen.pipeline.predict import CALIBRATED, telling
-from skelgen.pipeline.record import again, recorded_run
+from skelgen.pipeline.recorded_again import again, recorded_run
 from skelgen.prediction import Calibration, SkeletonFacts
 from skelgen.prediction.calibrate import calibrate as measure
 from skelgen.prediction.calibrate import check_same_run
 from skelgen.prediction.campaign import placed
-from skelgen.prediction.description import FACTS_FILE
+from skelgen.prediction.skeleton_file import FACTS_FILE, load, save_calibration
 from skelgen.prediction.skeleton_runs import SkeletonProgram, longest_s, prepare
-from skelgen.prediction.store import load, save_calibration, writable
 from skelgen.prediction.types import Timed
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace.folder import rank_paths

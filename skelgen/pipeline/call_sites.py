@@ -22,11 +22,10 @@ from skelgen.dwarf import Module, SourceLine
 from skelgen.errors import InputError, NoFileError, SkelgenError
 from skelgen.events.shapes import site_name
 from skelgen.launch.bounded_command import own_command
-from skelgen.launch.folders import replace_file
+from skelgen.launch.folders import replace_file, writable
 from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.launch.process import run
 from skelgen.pipeline.source_kinds import is_run
-from skelgen.prediction.store import writable
 from skelgen.trace import Trace, open_trace
 
 logger = logging.getLogger(__name__)

@@ -16,9 +16,8 @@ from pathlib import Path
 from skelgen.errors import SkelgenError
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.prediction import Calibration, SkeletonFacts
+from skelgen.prediction import Calibration, TrialFacts
 from skelgen.prediction import Prediction as Predicted
-from skelgen.prediction.predict import PHASES
 from skelgen.store import (
     Condition,
     Inputs,
@@ -121,12 +120,12 @@ class Subject:
     load: tuple[float, ...] = field(default_factory=machine_load)
 
     @classmethod
-    def of(cls, facts: SkeletonFacts, source: Path, mpi: str = "") -> Subject:
+    def of(cls, facts: TrialFacts, source: Path, mpi: str = "") -> Subject:
         """Return what is known of a skeleton, or of a phase signature run as one.
 
         Parameters
         ----------
-        facts : SkeletonFacts
+        facts : TrialFacts
         source : Path
             Where it is.
         mpi : str
@@ -140,7 +139,7 @@ class Subject:
             ranks=facts.ranks,
             mpi=facts.mpi,
             source=source,
-            scaling_factor=None if facts.method == PHASES else facts.scaling_factor,
+            scaling_factor=facts.scaling_factor,
             running_mpi=mpi,
             calibration=facts.calibration,
         )

@@ -16,9 +16,9 @@ from skelgen.launch.consent import (
 from skelgen.launch.host_runner import LocalRunner, Runner
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import mpi_environment
-from skelgen.prediction.description import FACTS_FILE
+from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.skeleton_file import FACTS_FILE
 from skelgen.prediction.skeleton_runs import SkeletonProgram, prepare
-from skelgen.prediction.types import SkeletonFacts
 
 
 def said_by(facts: SkeletonFacts) -> OwnLaunch:

@@ -38,8 +38,8 @@ from skelgen.pipeline.predict import SEED
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction.campaign import placed
 from skelgen.prediction.kept import KeptPrediction, KeptSet
-from skelgen.prediction.predict import PHASES
 from skelgen.prediction.trials import explained, name_of
+from skelgen.prediction.types import PHASES
 from skelgen.progress import NO_PROGRESS, Progress
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import RUN_FILE, RunFacts, read_facts
 from skelgen.pipeline.launches import to_run
 from skelgen.pipeline.machine_mpi import reference_compiler
-from skelgen.pipeline.record import again
+from skelgen.pipeline.recorded_again import again
 from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.reference.competitors import COMPETITORS, Bench, Slowdown

@@ -333,8 +333,9 @@ def _by_skeleton(
 ) -> LoadedPrediction:
     """Let a skeleton feel how slow nodes are now."""
     # Few questions run a skeleton, and servers never do.
+    # A process that only fits functions stays small.
     from skelgen.pipeline.predict import predict
-    from skelgen.prediction.store import load
+    from skelgen.prediction.skeleton_file import load
 
     facts = load(folder)
     found = predict(

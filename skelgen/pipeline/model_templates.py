@@ -221,6 +221,7 @@ def computed(chosen: ChosenFamily, at: Mapping[str, float]) -> ComputedTime:
     InputError
     """
     # The process that fits a template computes none.
+    # A process that only fits functions stays small.
     from skelgen.systems.doubts import doubts_of
 
     assert chosen.settings is not None and chosen.settings.template is not None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skelgen.dwarf import SourceLine
 from skelgen.errors import SkelgenError
-from skelgen.launch.folders import replace_file
+from skelgen.launch.folders import replace_file, writable
 from skelgen.phases.store import PHASES_FILE
 from skelgen.phases.store import load as load_phases
 from skelgen.phases.stored import PhaseSignature
@@ -22,10 +22,9 @@ from skelgen.pipeline.call_sites import kept_lines
 from skelgen.pipeline.page_file import PAGE_FILE, with_regions
 from skelgen.pipeline.run_page import has_run_page, update_run_page
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE
-from skelgen.prediction.description import FACTS_FILE
 from skelgen.prediction.kept import KeptPrediction, load_kept
-from skelgen.prediction.store import load, writable
-from skelgen.prediction.types import SkeletonFacts
+from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.skeleton_file import FACTS_FILE, load
 from skelgen.signature import Signature, store
 from skelgen.skeleton import Report
 from skelgen.skeleton.methods import planner

@@ -14,6 +14,7 @@ import numpy as np
 from skelgen.errors import SkelgenError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
+from skelgen.launch.folders import writable
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.phase_execution.program import PhaseProgram, program_of
 from skelgen.phases.store import PHASES_FILE
@@ -25,8 +26,7 @@ from skelgen.pipeline.phases import phases
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction import Failure, Prediction
 from skelgen.prediction.campaign import campaign, placed
-from skelgen.prediction.description import FACTS_FILE
-from skelgen.prediction.store import load, writable
+from skelgen.prediction.skeleton_file import FACTS_FILE, load
 from skelgen.prediction.trials import TrialProgram, Trials
 from skelgen.progress import NO_PROGRESS, Progress
 

@@ -17,7 +17,7 @@ from skelgen.errors import SkelgenError
 from skelgen.events import Events, collect
 from skelgen.events.sites import with_source
 from skelgen.events.summary import RunSummary, summarise_run
-from skelgen.launch.folders import replace_file
+from skelgen.launch.folders import replace_file, writable
 from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.launch.record import read_facts
 from skelgen.matching.threads import matched
@@ -29,7 +29,6 @@ from skelgen.pipeline.call_sites import lines_of
 from skelgen.pipeline.compile import application_of
 from skelgen.pipeline.page_file import PAGE_FILE, with_regions
 from skelgen.prediction.kept import KeptPrediction, load_kept
-from skelgen.prediction.store import writable
 from skelgen.timeline import joined, lanes_of
 from skelgen.trace import Trace, open_trace
 from skelgen.web import render_page

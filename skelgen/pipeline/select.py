@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skelgen.errors import SkelgenError, UsageError
+from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
@@ -25,17 +25,17 @@ from skelgen.pipeline.launches import ready_skeleton
 from skelgen.pipeline.predict import SEED, phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.trust import method_errors
-from skelgen.prediction import Choice, SkeletonFacts
+from skelgen.prediction import Choice, SkeletonFacts, TrialFacts
 from skelgen.prediction.campaign import placed
 from skelgen.prediction.choosing import Contest, halvings
-from skelgen.prediction.description import (
+from skelgen.prediction.node_sets import node_sets
+from skelgen.prediction.skeleton_facts import SHORTEST_S
+from skelgen.prediction.skeleton_file import (
     FACTS_FILE,
     RecordedLaunch,
     SkeletonDescription,
+    load,
 )
-from skelgen.prediction.node_sets import node_sets
-from skelgen.prediction.predict import SHORTEST_S
-from skelgen.prediction.store import load, load_compute
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.skeleton.emit.skeleton_files import render
@@ -139,8 +139,9 @@ def select(
     keep_runs(trials, programs, sets, kept, resume=options.resume)
     generator = np.random.default_rng(SEED)
     bound, errors = options.interval_bound, method_errors()
-    progress.start("running skeletons", 0)
     contest = Contest(programs, sets, trials, bound, errors, generator)
+    progress.start("running skeletons", contest.planned_runs)
+    progress.advance(contest.made_runs)
     watch = Watch(folder, begun("select", programs[-1].facts), contest)
     with watch.watching():
         choice = contest.choose()
@@ -165,7 +166,7 @@ def _check_same(known: Sequence[tuple[SkeletonFacts, Path]]) -> None:
             )
 
 
-def _sets(facts: SkeletonFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
+def _sets(facts: TrialFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
     """Return the candidates with their ranks placed, each once."""
     wanted = list(options.node_sets)
     if options.pool:
@@ -217,7 +218,12 @@ def _build(
         folder, similarity_threshold=None, scaling_factor=None, target_s=None
     )
     # Its speed of computation is not measured here: this machine may only launch.
-    speed = load_compute(folder)
+    speed = SkeletonDescription.read(folder).compute
+    if speed is None:
+        raise InputError(
+            f"{folder / FACTS_FILE}: the document: the field 'compute' is missing; "
+            "build it again with skelgen build"
+        )
     plan = planner(facts.method)(signature, scaling_factor, progress=progress)
     launch = RecordedLaunch(facts.folder, facts.environment)
     described = SkeletonDescription.of(plan, speed, launch=launch)

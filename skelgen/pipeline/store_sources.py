@@ -69,6 +69,7 @@ def _of_several(
     pages: Pages,
 ) -> FileContent:
     """Read a folder or an archive, which may hold other sources."""
+    # A process that reads a table stays small: no NumPy.
     from skelgen.pipeline.store_archives import archive_content
     from skelgen.pipeline.store_folders import folder_content
 
@@ -102,6 +103,7 @@ def _exported(
 
 def _signature(path: Path, kind: str, known: TypedValues) -> FileContent:
     """Read a study of a workload, or a phase signature."""
+    # A process that reads a table stays small: no NumPy.
     from skelgen.pipeline.store_folders import row_of_phases
     from skelgen.pipeline.store_studies import rows_of_study
 

@@ -310,6 +310,7 @@ def _check_ranges(question: TemplateQuestion) -> None:
 
 def _by_model(question: TemplateQuestion, model: Model) -> TemplateAnswer:
     # The process that fits a template asks for no loads.
+    # A process that only fits functions stays small.
     from skelgen.pipeline.load_requests import LoadRequest
     from skelgen.pipeline.model_loads import predict_under_load
 

@@ -10,13 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import InputError
-from skelgen.prediction.predict import (
-    PAPER_2005,
-    SHORTEST_S,
-    expected_ratio,
-)
+from skelgen.prediction.skeleton_facts import SHORTEST_S, SkeletonFacts
 from skelgen.prediction.skeleton_runs import SkeletonProgram
-from skelgen.prediction.types import Calibration, SkeletonFacts, Timed
+from skelgen.prediction.types import PAPER_2005, Calibration, Timed
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import relative_spread
 from skelgen.units import format_seconds
@@ -174,7 +170,7 @@ def check_same_run(facts: SkeletonFacts, measured: Calibration) -> None:
     InputError
         When the ratio is further off than those of one program and input are.
     """
-    expected = expected_ratio(facts)
+    expected = facts.expected_ratio
     off = max(measured.ratio / expected, expected / measured.ratio)
     most = _CONTRADICTS if facts.expected_s >= SHORTEST_S else _CONTRADICTS_SHORT
     if facts.method == PAPER_2005 or off <= most:

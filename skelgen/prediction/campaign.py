@@ -12,7 +12,7 @@ from skelgen.launch import Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
-from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
+from skelgen.prediction.types import Failure, Prediction, TrialFacts
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.intervals import half_width
 
@@ -116,7 +116,7 @@ def _enough(
 
 
 def narrow(
-    facts: SkeletonFacts,
+    facts: TrialFacts,
     runs_s: Sequence[float],
     bound: float,
     generator: np.random.Generator,
@@ -128,7 +128,7 @@ def narrow(
 
     Parameters
     ----------
-    facts : SkeletonFacts
+    facts : TrialFacts
     runs_s : sequence of float
         Times of the skeleton there [s].
     bound : float

@@ -16,14 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
-from skelgen.prediction.predict import (
-    application_time,
-    method_error,
-    predict,
-    unmeasured_draws,
-)
+from skelgen.prediction.predict import method_error, predict, unmeasured_draws
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
-from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
+from skelgen.prediction.types import Candidate, Choice, Failure, TrialFacts
 from skelgen.trust import Doubt
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import interval, median_draws, relative_spread
@@ -31,6 +26,9 @@ from skelgen.units import format_seconds
 
 #: So few sets are not thinned: halving would leave one that nothing is compared with.
 _FEW = 2
+
+#: Runs of a shorter skeleton on a set, when there is time for them.
+_TRIES = 2
 
 #: Spread of single runs that is assumed at least [1]: nodes that others use.
 _LEAST_SPREAD = 0.05
@@ -62,6 +60,25 @@ class Contest:
     interval_bound: float
     errors: MethodErrors
     generator: np.random.Generator
+
+    @property
+    def planned_runs(self) -> int:
+        """Return how many runs are likely: of all rounds, and the fewest of the last.
+
+        Sets that fail and a budget that ends make fewer; noisy runs make more.
+        """
+        alive, runs = len(self.sets), 0
+        for _ in self.programs[:-1]:
+            if alive <= _FEW:
+                break
+            runs += _TRIES * alive
+            alive = _kept(alive)
+        return runs + FEWEST_RUNS * alive
+
+    @property
+    def made_runs(self) -> int:
+        """Return how many runs were made, those of the call before too."""
+        return sum(map(len, self.trials.runs_s.values()))
 
     def choose(self) -> Choice:
         """Run skeletons until the best set is known or the time is over."""
@@ -110,7 +127,9 @@ class Contest:
         left_s = self.trials.left_s
         self.trials.make(program, sets, 1)
         if self.trials.left_s >= left_s * (1 - 1 / (2 * len(self.programs))):
-            self.trials.make(program, sets, 2)
+            self.trials.make(program, sets, _TRIES)
+        else:  # they were planned
+            self.trials.progress.advance(len(self._working(sets)))
 
     def _waiting(self, alive: Sequence[NodeSet]) -> list[NodeSet]:
         """Return the sets that must run the longest skeleton again.
@@ -141,7 +160,7 @@ class Contest:
                 return program
         return None
 
-    def _facts(self, program: TrialProgram) -> SkeletonFacts:
+    def _facts(self, program: TrialProgram) -> TrialFacts:
         """Return facts of a skeleton whose ratio fits that of the longest one.
 
         The sets on which both ran tell how much shorter the skeleton really is.
@@ -154,9 +173,9 @@ class Contest:
             if times(last, hosts) and times(program, hosts)
         ]
         return (
-            shortened(last.facts, statistics.median(factors))
+            last.facts.shortened(statistics.median(factors))
             if factors
-            else (program.facts)
+            else program.facts
         )
 
     def _chances(self, sets: Sequence[NodeSet]) -> dict[NodeSet, float]:
@@ -190,7 +209,7 @@ class Contest:
         half_width = known.within if within else known.half_width
         error = error_draws(half_width, len(draws), self.generator)
         error *= unmeasured_draws(facts, len(draws), self.generator)
-        return application_time(facts, draws) * error
+        return facts.application_time(draws) * error
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""
@@ -254,17 +273,3 @@ def halvings(count: int) -> int:
     [0, 1, 2, 6]
     """
     return 0 if count <= _FEW else 1 + halvings(_kept(count))
-
-
-def shortened(facts: SkeletonFacts, factor: float) -> SkeletonFacts:
-    """Return the facts of a skeleton that takes 1/factor of another's time."""
-    known = facts.calibration
-    if known is not None:
-        runs_s = tuple(run_s / factor for run_s in known.skeleton_runs_s)
-        known = replace(known, skeleton_runs_s=runs_s)
-    return replace(
-        facts,
-        scaling_factor=facts.scaling_factor * factor,
-        expected_s=facts.expected_s / factor,
-        calibration=known,
-    )

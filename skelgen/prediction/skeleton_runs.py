@@ -26,8 +26,8 @@ from skelgen.launch.record import (
     unset_settings,
 )
 from skelgen.launch.run_end import ended, failure_of
-from skelgen.prediction.predict import with_fitting
-from skelgen.prediction.types import SkeletonFacts, Timed
+from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.types import Timed
 from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.trust import Doubt
 
@@ -305,7 +305,7 @@ def prepare(
             [str(binary)], ranks=facts.ranks, hosts=(), environment=settings
         )
     runner = runner_of(local.launcher)
-    facts = with_fitting(facts, mpi.title)
+    facts = facts.with_fitting(mpi.title)
     return SkeletonProgram(
         binary, facts, tuple(reference), runner, mpi.title, environment
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skelgen.results import (
     load_forecasts,
     measured_systems,
@@ -17,12 +19,16 @@ from skelgen.results import (
     predictions,
     recorded,
     running,
+    server_answers,
     serving,
+    stored_rows,
     stored_runs,
     stores,
     workloads,
 )
-from skelgen.results.base import Result
+
+if TYPE_CHECKING:
+    from skelgen.results.base import Result
 
 RESULTS: tuple[type[Result], ...] = (
     running.RecordResult,
@@ -70,6 +76,13 @@ RESULTS: tuple[type[Result], ...] = (
     stores.StoreListResult,
     stored_runs.StoreRepeatsResult,
     stored_runs.StoreShowResult,
+    stored_rows.StoreShowFactResult,
+    stored_rows.StoreShowMessageResult,
+    stored_rows.StoreShowTemplateResult,
+    stored_rows.StoreShowCouplingResult,
+    stored_rows.StoreShowModelResult,
+    stored_rows.StoreShowPredictionResult,
+    stored_rows.StoreShowRecordingResult,
     stored_runs.StoreCompareResult,
     load_forecasts.StoreLoadsResult,
     stores.StoreExportResult,
@@ -87,4 +100,12 @@ RESULTS: tuple[type[Result], ...] = (
     serving.PullResult,
     stores.TimeResult,
     running.ShareResult,
+    server_answers.ServerAboutResult,
+    server_answers.ServerApplicationsResult,
+    server_answers.ServerJobsResult,
+    server_answers.ServerJobResult,
+    server_answers.ServerKnownResult,
+    server_answers.ServerPredictionsResult,
+    server_answers.ServerRowResult,
+    server_answers.ServerTemplatesResult,
 )

@@ -3,9 +3,9 @@
 ``python benchmarks/folding.py [--symbols 1e7]``
 
 Four shapes of applications, for which 10 million symbols/s are asked; strings without
-structure, said once or several times, which show the worst case; then the same shapes from 1e5 to 1e7
-symbols, for time must be linear. Each is folded three times, and the fastest counts
-(processor time of one thread, so that other programs disturb less).
+structure, said once or several times, which show the worst case; then the same shapes
+from 1e5 to 1e7 symbols, for time must be linear. Each is folded three times, and the
+fastest counts (processor time of one thread, so that other programs disturb less).
 """
 
 from __future__ import annotations

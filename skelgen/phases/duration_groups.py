@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.keys import label, rows_by
-
-#: A cluster of fewer occurrences of a structure is noise of the machine [1].
-_FEWEST = 0.02
+from skelgen.phases.thresholds import LEAST_CLUSTER_SHARE
 
 
 def alike(
@@ -46,7 +44,7 @@ def _clusters(time_ns: NDArray[np.float64], similarity: float) -> NDArray[np.int
     order = np.argsort(time_ns, kind="stable")
     times = np.maximum(time_ns[order], 1.0)
     gaps = np.flatnonzero(times[:-1] < similarity * times[1:]) + 1
-    fewest = max(2, round(_FEWEST * len(times)))
+    fewest = max(2, round(LEAST_CLUSTER_SHARE * len(times)))
     kept: list[int] = []
     for gap in gaps.tolist():
         if gap - (kept[-1] if kept else 0) >= fewest <= len(times) - gap:

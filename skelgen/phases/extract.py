@@ -17,11 +17,9 @@ from skelgen.phases.cuts import cuts
 from skelgen.phases.duration_groups import alike
 from skelgen.phases.segments import Segments, divide
 from skelgen.phases.string import LogicalTrace, logical_trace
+from skelgen.phases.thresholds import PARTS_OF_DRIFT
 from skelgen.phases.types import Parameters, Phase, Phases
 from skelgen.symbols import Symbols
-
-#: Into so many parts a run is divided to see how its times drift.
-_PARTS = 10
 
 
 def extract(
@@ -162,9 +160,9 @@ def _drift(times: NDArray[np.float64]) -> float:
     with the others; what changes steadily is the program's; and by what its occurrences
     differ among themselves a part's mean varies anyway.
     """
-    if len(times) < 2 * _PARTS:
+    if len(times) < 2 * PARTS_OF_DRIFT:
         return 0.0
-    parts = np.array_split(times, _PARTS)[1:]
+    parts = np.array_split(times, PARTS_OF_DRIFT)[1:]
     means = np.array([part.mean() for part in parts])
     at = np.arange(len(parts))
     left = means - np.polyval(np.polyfit(at, means, 1), at)

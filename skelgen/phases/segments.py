@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from skelgen.keys import label, mixed
 from skelgen.loops import Nest, children, positions
 from skelgen.loops.unfold import Spans, spans
+from skelgen.phases.thresholds import (
+    FEWEST_TRIPS,
+    LEAST_FEW_TRIPS_SHARE,
+    LEAST_INNER_LOOP_SHARE,
+)
 from skelgen.phases.types import Parameters
-
-#: Loops inside a loop take its place where they are this share of its time [1].
-_MOST = 0.5
-#: A loop of fewer trips, on average, belongs to what stands around it, unless it
-#: takes this share of the time of that [1].
-_FEWEST_TRIPS, _LARGE = 4.0, 0.3
 
 # Odd, so that it has an inverse: positions in a hash can be shifted.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -114,9 +113,15 @@ def _chosen(
         inner: list[int] = []
         if cost.of_iteration(item) > parameters.longest:
             inner = list(_chosen(nest, cost, parameters, item))
-        if sum(cost.share[one] for one in inner) >= _MOST * cost.share[item]:
+        if (
+            sum(cost.share[one] for one in inner)
+            >= LEAST_INNER_LOOP_SHARE * cost.share[item]
+        ):
             yield from inner
-        elif cost.trips(item) >= _FEWEST_TRIPS or cost.share[item] >= _LARGE * around:
+        elif (
+            cost.trips(item) >= FEWEST_TRIPS
+            or cost.share[item] >= LEAST_FEW_TRIPS_SHARE * around
+        ):
             yield item
 
 

@@ -11,13 +11,10 @@ from skelgen.events import Calls
 from skelgen.launch.record import RunFacts
 from skelgen.phases.counts import event_counts
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.phases.thresholds import FIRST_OCCURRENCES, SPREAD_OCCURRENCES
 from skelgen.phases.types import Phase, Phases
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
-
-#: Occurrences that are stored: so many of the first, for those who run the program
-#: from its start, and so many of the rest, for those who want to see it all.
-FIRST, SPREAD = 64, 8
 
 
 def sign(
@@ -71,8 +68,8 @@ def _occurrences(
     phase: Phase, phases: Phases, counts: NDArray[np.int64]
 ) -> tuple[Occurrence, ...]:
     rows = np.flatnonzero(phases.phase == phase.number - 1)
-    first = np.arange(min(len(rows), FIRST))
-    spread = np.linspace(first[-1], len(rows) - 1, SPREAD + 1).round()
+    first = np.arange(min(len(rows), FIRST_OCCURRENCES))
+    spread = np.linspace(first[-1], len(rows) - 1, SPREAD_OCCURRENCES + 1).round()
     return tuple(
         Occurrence(
             number=number,

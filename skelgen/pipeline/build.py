@@ -25,12 +25,12 @@ from skelgen.pipeline.page_file import PAGE_FILE
 from skelgen.pipeline.phases import of_run
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
-from skelgen.prediction.skeleton_facts import SHORTEST_S
 from skelgen.prediction.skeleton_file import (
     FACTS_FILE,
     RecordedLaunch,
     SkeletonDescription,
 )
+from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.reference.mix_fit import Fit
@@ -290,12 +290,12 @@ def _plan(
     chosen = planner(options.method)(signature, scaling_factor, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
-    if chosen.report.expected_s < SHORTEST_S:
+    if chosen.report.expected_s < SHORTEST_TRUSTED_S:
         logger.warning(
             "a skeleton of %s is too short for predictions that can be trusted: take a "
             "smaller K, or --target-time %s and more",
             format_seconds(chosen.report.expected_s),
-            format_seconds(SHORTEST_S).replace(" ", ""),
+            format_seconds(SHORTEST_TRUSTED_S).replace(" ", ""),
         )
     if options.strict and chosen.report.warnings:
         raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")

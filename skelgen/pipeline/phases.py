@@ -20,7 +20,8 @@ from skelgen.matching import Matching
 from skelgen.matching.threads import matched
 from skelgen.phases import Parameters, Phases, extract, store
 from skelgen.phases.sign import sign
-from skelgen.phases.stored import FEWEST, PhaseSignature
+from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 from skelgen.pipeline.call_observers import SeenCalls
 from skelgen.pipeline.compile import provenance_of
 from skelgen.pipeline.page import has_page, update_page
@@ -95,7 +96,7 @@ def _warn_if_aperiodic(signature: PhaseSignature) -> None:
             "would take almost as long as the application; build a skeleton instead: "
             "skelgen build RUN --scale K",
             100 * signature.repeated_share,
-            FEWEST,
+            FEWEST_OCCURRENCES,
         )
 
 

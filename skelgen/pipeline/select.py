@@ -29,13 +29,13 @@ from skelgen.prediction import Choice, SkeletonFacts, TrialFacts
 from skelgen.prediction.campaign import placed
 from skelgen.prediction.choosing import Contest, halvings
 from skelgen.prediction.node_sets import node_sets
-from skelgen.prediction.skeleton_facts import SHORTEST_S
 from skelgen.prediction.skeleton_file import (
     FACTS_FILE,
     RecordedLaunch,
     SkeletonDescription,
     load,
 )
+from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.skeleton.emit.skeleton_files import render
@@ -193,7 +193,7 @@ def _shorter(
     found: list[Path] = []
     for power in range(1, halvings(sets) + 1):
         factor = 2**power
-        if facts.expected_s / factor < SHORTEST_S:
+        if facts.expected_s / factor < SHORTEST_TRUSTED_S:
             break
         target = folder / _BESIDE / f"k{facts.scaling_factor * factor:.4g}"
         if not target.is_dir():

@@ -19,8 +19,9 @@ from skelgen.store.track_record import cases
 from skelgen.trust import store
 from skelgen.trust.cases import Case
 from skelgen.trust.errors import MethodErrors
-from skelgen.trust.learning import ENOUGH, FEWEST, learn
+from skelgen.trust.learning import ENOUGH, learn
 from skelgen.trust.store import ErrorProvenance
+from skelgen.trust.thresholds import FEWEST_APPLICATIONS
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ def trust_learn(
             "%s: too few applications, expected %d at least: its error stays that "
             "which comes with skelgen",
             method,
-            FEWEST,
+            FEWEST_APPLICATIONS,
         )
     for one in errors.entries:
         if one.widened:

@@ -139,7 +139,6 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
     def fail(*_, **__):
         raise MemoryError("no memory for matching 7 calls")
 
-    monkeypatch.setattr("skelgen.pipeline.signatures.read_signature", fail)
     monkeypatch.setattr("skelgen.pipeline.build.read_signature", fail)
     code, line = told(capsys, ["build", "x", "--scale", "2", "-o", "skel"])
     assert code == ExitCode.ENVIRONMENT

@@ -263,7 +263,9 @@ def test_hosts_elsewhere_tell_the_series_of_their_links(
     file.keep(LinkProbe(1e-4, 1e8))
     file.close()
     monkeypatch.setattr("skelgen.pipeline.monitor_links.known", lambda: [])
-    monkeypatch.setattr("skelgen.pipeline.monitor_links.this_host", lambda: "another")
+    for module in ("links", "asking"):
+        place = f"skelgen.pipeline.monitor_{module}.this_host"
+        monkeypatch.setattr(place, lambda: "another")
     (found,) = link_series([here, "zz"], "bandwidth_bytes_per_s")
     assert (found.host, found.values) == (f"{here}-zz", (1e8,))
     assert "skelgen.monitor links" in ssh.read_text()

@@ -215,7 +215,7 @@ def test_an_interrupted_prediction_goes_on_with_the_runs_before(
 def test_a_skeleton_that_others_own_is_predicted_all_the_same(
     capsys, folder: Path, monkeypatch
 ):
-    monkeypatch.setattr("skelgen.launch.folders.writable", lambda home: False)
+    monkeypatch.setattr("skelgen.pipeline.predict.writable", lambda home: False)
     assert predicted(capsys, str(folder))["sets"]
     assert not (folder / "predict.jsonl").exists()
 

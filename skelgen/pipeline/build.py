@@ -37,6 +37,7 @@ from skelgen.reference.mix_fit import Fit
 from skelgen.signature import Signature
 from skelgen.signature.write import signature_text
 from skelgen.skeleton import Plan
+from skelgen.skeleton.emit.program_length import doubts_of_length
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.methods import planner
 from skelgen.skeleton.types import PAPER_2005
@@ -331,8 +332,6 @@ def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[st
 
 def _told_length(plan: Plan, files: dict[str, str]) -> tuple[str, ...]:
     """Warn of a program that takes long to compile, or refuse it."""
-    from skelgen.skeleton.emit.program_length import doubts_of_length
-
     doubts = doubts_of_length(files["skeleton.c"], plan.signature)
     for doubt in doubts:
         logger.warning("%s", doubt)

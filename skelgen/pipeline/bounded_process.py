@@ -19,7 +19,7 @@ from skelgen.launch.bounded_command import (
     run_bounded,
 )
 from skelgen.store import place_of
-from skelgen.store.location import VARIABLE
+from skelgen.store.location import STORE_VARIABLE
 from skelgen.units import format_seconds
 
 #: Of an answer that somebody waits for: shorter than a request may take.
@@ -87,4 +87,4 @@ def _place(store: str | None) -> dict[str, str]:
         return {}
     found = place_of(store)
     where = found.where if found.is_url else str(Path(found.where).absolute())
-    return {VARIABLE: where}  # a password in it is in no list of processes
+    return {STORE_VARIABLE: where}  # a password in it is in no list of processes

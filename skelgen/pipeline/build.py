@@ -40,9 +40,9 @@ from skelgen.skeleton import Plan
 from skelgen.skeleton.emit.program_length import doubts_of_length
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.methods import planner
-from skelgen.skeleton.types import PAPER_2005
 from skelgen.timeline import RunTimeline
 from skelgen.timeline.store import TIMELINE_FILE, text_of
+from skelgen.trust.types import PAPER_2005
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from skelgen.store.lines import from_field, to_line
 _FORMAT = 1
 _KIND = "skelgen system"
 #: How a file begins that may be replaced.
-BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
+SYSTEM_BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
 _MEASURE = "skelgen system measure makes some"
 #: In the order in which they are shown.
 _FACTS = (
@@ -226,7 +226,7 @@ def write_rows(rows: SystemRows, target: Path, *, force: bool) -> None:
     """Write a file with a checksum, which `read_rows` reads."""
     lines = [to_line(one) for one in rows.rows]
     text = sealed_json({"kind": _KIND, "format": _FORMAT, "rows": lines})
-    with new_file(target, BEGINS, force=force) as beside:
+    with new_file(target, SYSTEM_BEGINS, force=force) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 

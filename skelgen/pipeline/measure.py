@@ -34,13 +34,13 @@ from skelgen.pipeline.keep_predictions import (
 )
 from skelgen.pipeline.page import has_any_page
 from skelgen.pipeline.phases import phases
-from skelgen.pipeline.predict import SEED
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction.campaign import placed
 from skelgen.prediction.kept import KeptPrediction, KeptSet
 from skelgen.prediction.trials import explained, name_of
-from skelgen.prediction.types import PHASES
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust.intervals import INTERVAL_SEED
+from skelgen.trust.types import PHASES
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def measure(
     found = estimate(
         signature,
         done.measured,
-        np.random.default_rng(SEED),
+        np.random.default_rng(INTERVAL_SEED),
         method_errors(),
         doubts,
     )

@@ -109,7 +109,7 @@ def _stored(source: Path) -> PhaseSignature:
 def _check_files(stored: Path | None, picture: Path | None, *, force: bool) -> None:
     """Refuse files that exist, unless they may be replaced."""
     if stored is not None:
-        check_file(stored, store.BEGINS, force=force)
+        check_file(stored, store.PHASES_BEGIN, force=force)
     if picture is not None:
         check_file(picture, PICTURE_BEGINS, force=force)
 

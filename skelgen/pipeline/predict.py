@@ -29,6 +29,7 @@ from skelgen.prediction.campaign import campaign, placed
 from skelgen.prediction.skeleton_file import FACTS_FILE, load
 from skelgen.prediction.trials import TrialProgram, Trials
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust.intervals import INTERVAL_SEED
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +40,6 @@ _BY_HAND = (
     "the launch of the application is not known, it was recorded by hand; give it "
     "after --, or use --application-time recorded"
 )
-
-#: Seed of the intervals: the same runs give the same prediction.
-SEED = 20050704
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def predict(
             budget_s=budget_s,
             interval_bound=interval_bound,
             errors=method_errors(),
-            generator=np.random.default_rng(SEED),
+            generator=np.random.default_rng(INTERVAL_SEED),
         )
     keep_answer(home, answered(began, predictions, failures))
     about = keep_predicted(keeping, subject, predictions)

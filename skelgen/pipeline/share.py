@@ -11,6 +11,7 @@ from skelgen.launch.folders import new_file
 from skelgen.launch.replaceable_output import check_file
 from skelgen.phases import store as phases_store
 from skelgen.phases.share import share_phases
+from skelgen.phases.store import PHASES_BEGIN
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
 from skelgen.progress import NO_PROGRESS, Progress
@@ -72,7 +73,7 @@ def share(
             "and '_', which say nothing about who you are"
         )
     of_phases = _holds_phases(source)
-    begins = phases_store.BEGINS if of_phases else store.BEGINS
+    begins = phases_store.PHASES_BEGIN if of_phases else store.SIGNATURE_BEGINS
     check_file(output, begins, force=force)
     if output.exists() and source.exists() and output.samefile(source):
         raise UsageError(f"{output} is read; choose another file with -o")
@@ -91,7 +92,7 @@ def _holds_phases(source: Path) -> bool:
     if not source.is_file():
         return False
     with source.open("rb") as file:
-        return bool(phases_store.BEGINS.match(file.read(256)))
+        return bool(PHASES_BEGIN.match(file.read(256)))
 
 
 def _signature(source: Path, name: str, progress: Progress) -> tuple[str, Given]:

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 #: Names of MPI functions that one line of the table shows.
 _MOST_CALLS = 6
+#: Share of the time in no phase that is shown: signatures of earlier versions have it.
+_SHOWN = 5e-5
 
 
 class _Showing(TyperGroup):
@@ -237,8 +239,8 @@ def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:
             ("time x weight", f"{format_seconds(paet_s)} ({missing:+.2%})"),
             (
                 "not covered",
-                f"{signature.others_share:.2%} in smaller phases ({signature.others}), "
-                f"{rest:.2%} at the ends of the run",
+                f"{signature.others_share:.2%} in smaller phases ({signature.others})"
+                + (f", {rest:.2%} at the ends of the run" if rest > _SHOWN else ""),
             ),
             *((what, str(file)) for what, file in files.items() if file is not None),
         ]

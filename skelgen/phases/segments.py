@@ -167,7 +167,9 @@ class Divisible:
         length, executions = len(self._leaf), self._executions
         around = self._around(chosen)
         loops = np.array([*chosen, *(one for level in around for one in level)])
-        bound = np.unique(np.concatenate([[0, length], self._bounds(loops)]))
+        bound = self._bounds(loops)
+        bound = np.concatenate([[0], bound[(bound > 0) & (bound < length)], [length]])
+        bound = bound[: len(bound) - (length == 0)]
         structure = self._structures(chosen, bound)
         begins = bound[:-1]
         trips = np.zeros(len(begins), np.int64)
@@ -210,7 +212,9 @@ class Divisible:
         """Return where iterations of loops begin and end in the string, ascending."""
         executions = self._executions
         wanted = np.repeat(np.isin(executions.item, loops), np.diff(executions.first))
-        return np.unique(executions.bound[wanted])
+        marked = np.zeros(len(self._leaf) + 1, np.bool_)
+        marked[executions.bound[wanted]] = True
+        return np.flatnonzero(marked)
 
     def _inside(
         self, begins: NDArray[np.int64], loops: NDArray[np.int64]

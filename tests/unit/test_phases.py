@@ -16,7 +16,6 @@ from skelgen.phases import Parameters, extract, extract_each
 from tests import builders, summaries
 from tests.random_programs import random_program
 
-
 BCAST = "1000 Bcast root=0 bytes=8"
 
 

@@ -2,10 +2,10 @@
 
 ``python benchmarks/folding.py [--symbols 1e7]``
 
-Four shapes of applications, for which 10 million symbols/s are asked; four strings
-without structure, which show the worst case; then the same shapes from 1e5 to 1e7
-symbols, for time must be linear. Each is folded three times, and the fastest counts
-(processor time of one thread, so that other programs disturb less).
+Four shapes of applications, for which 10 million symbols/s are asked; strings without
+structure, said once or several times, which show the worst case; then the same shapes
+from 1e5 to 1e7 symbols, for time must be linear. Each is folded three times, and the
+fastest counts (processor time of one thread, so that other programs disturb less).
 """
 
 from __future__ import annotations
@@ -86,8 +86,31 @@ def squarefree(count: int, _: np.random.Generator) -> Symbols:
     return np.diff(ones) + 1
 
 
+def thrice(count: int, random: np.random.Generator) -> Symbols:
+    """Say random symbols of 1000 three times."""
+    return np.resize(random.integers(0, 1000, -(-count // 3)), count)
+
+
+def different_thrice(count: int, random: np.random.Generator) -> Symbols:
+    """Say symbols that are all different three times."""
+    return np.resize(random.permutation(-(-count // 3)), count)
+
+
+def thirty_times(count: int, random: np.random.Generator) -> Symbols:
+    """Say random symbols of 4 thirty times."""
+    return np.resize(random.integers(0, 4, -(-count // 30)), count)
+
+
 SHAPES = (nested_fixed, random_inner_counts, noise, flat_body)
-WORST = (random_4, random_1000, all_different, squarefree)
+WORST = (
+    random_4,
+    random_1000,
+    all_different,
+    squarefree,
+    thrice,
+    different_thrice,
+    thirty_times,
+)
 
 
 def fastest_s(string: NDArray[np.int32]) -> tuple[float, Nest]:

@@ -1,8 +1,9 @@
 """How fast and how large is the way from a trace to a skeleton?
 
-``python benchmarks/pipeline.py [--largest 1e7] [--ranks 2]``
+``python benchmarks/pipeline.py [--trace ring] [--least 1e5] [--largest 1e7]``
 
-Traces of 1e5 to 1e7 events of a ring exchange with a reduction; K = 100. Each trace is
+Traces of 1e5 to 1e7 events of a ring exchange with a reduction, or of another kind
+(`pipeline_traces.py`): 10,000 pending requests, 1,000 communicators; K = 100. Each is
 compiled in a process of its own, because memory is measured by its peak. The rate is
 that of CPU seconds, which a loaded machine changes little; all is single-threaded.
 `share` is the CPU time of each stage. Less than two minutes.
@@ -25,7 +26,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import reader
+from benchmarks import pipeline_traces, reader
 from tests.trace_writer import RankWriter
 
 SCALE = 100.0
@@ -117,15 +118,28 @@ def measure(folder: Path) -> None:
     print(json.dumps({"taken": laps.taken, "seconds": seconds, "peak_bytes": peak}))
 
 
-def table(largest: int, ranks: int) -> None:
+def write(folder: Path, kind: str, events: int, ranks: int) -> None:
+    """Write a trace of about so many events."""
+    if kind in reader.PATTERNS:
+        reader.write(folder, kind, events, ranks)
+        return
+    for rank in range(ranks):
+        writer = RankWriter(rank, ranks, unit_shift=3, cost_ps=17_000)
+        writer.event("MPI_Init", 0, 1000)
+        pipeline_traces.TRACES[kind](writer, events // ranks)
+        writer.finish()
+        writer.save(folder)
+
+
+def table(kind: str, least: int, largest: int, ranks: int) -> None:
     print(
         f"{'events':>11}{'seconds':>10}{'cpu':>8}{'M events/cpu s':>16}{'B/event':>9}"
         "  share of cpu"
     )
-    events = 100_000
+    events = least
     while events <= largest:
         with tempfile.TemporaryDirectory() as folder:
-            reader.write(Path(folder), "ring", events, ranks)
+            write(Path(folder), kind, events, ranks)
             command = [sys.executable, __file__, "--measure", folder]
             done = subprocess.run(
                 command, stdout=subprocess.PIPE, text=True, check=True
@@ -146,6 +160,9 @@ def table(largest: int, ranks: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    kinds = ("ring", *pipeline_traces.TRACES)
+    parser.add_argument("--trace", choices=kinds, default="ring")
+    parser.add_argument("--least", type=float, default=1e5)
     parser.add_argument("--largest", type=float, default=1e7)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
@@ -153,7 +170,7 @@ def main() -> None:
     if given.measure:
         measure(given.measure)
     else:
-        table(int(given.largest), given.ranks)
+        table(given.trace, int(given.least), int(given.largest), given.ranks)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from skelgen.prediction import Calibration
-from skelgen.prediction.predict import application_time
-from skelgen.prediction.store import load
+from skelgen.prediction.skeleton_file import load
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sysconfig.get_path("scripts"))
@@ -168,7 +167,7 @@ class Trial:
         """Return what `skelgen predict` makes of these times [s]."""
         facts = load(self.folder / f"{self.application.name}-{scale}.skel")
         known = Calibration((quiet_s,), (skeleton_s,), "", "", (), recorded=False)
-        return float(application_time(replace(facts, calibration=known), there_s))
+        return float(replace(facts, calibration=known).application_time(there_s))
 
     def alternate(self) -> tuple[float, dict[int, float]]:
         """Run application and skeletons in turn; return medians [s]."""

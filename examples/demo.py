@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from skelgen.pipeline.page import write_page
-from skelgen.prediction.store import load
+from skelgen.prediction.skeleton_file import load
 from skelgen.web import Comparison
 
 BIN = Path(sysconfig.get_path("scripts"))

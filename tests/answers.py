@@ -20,7 +20,9 @@ def _validator(name: str):
 def check_answer(answer: dict) -> None:
     """Fail unless an answer is what its schema says.
 
-    The validator reads JSON, so that what Python prints is what is checked.
+    The validator reads JSON, so that what Python prints is what is checked. It takes no
+    halves of characters, which names of files may have: they are replaced.
     """
-    printed = json.loads(json.dumps(answer, allow_nan=False))
+    text = json.dumps(answer, allow_nan=False, ensure_ascii=False)
+    printed = json.loads(text.encode("utf-8", "replace"))
     _validator(printed["result"]).validate(printed)

@@ -26,7 +26,7 @@ from skelgen.monitor.records import SampleRow
 from skelgen.monitor.status import Status, write_status
 from skelgen.pipeline.known_systems import write_rows
 from skelgen.pipeline.mix import mix_text
-from skelgen.prediction.store import load, save_calibration
+from skelgen.prediction.skeleton_file import load, save_calibration
 from skelgen.prediction.types import Calibration
 from skelgen.reference.compute import Mix
 from skelgen.reference.mix_fit import Fit

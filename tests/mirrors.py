@@ -68,17 +68,23 @@ def without_own_test() -> list[str]:
     """Return the modules without a test file of their own name.
 
     ``skelgen/stage/room/module.py`` has ``test_stage_room_module.py``, or files whose
-    names begin so.
+    names begin so. A file belongs to the module with the longest such name.
     """
-    tests = {one.stem for one in TESTS.rglob("test_*.py")}
-    found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = str(path.relative_to(PACKAGE))
-        mirror = "test_" + name.removesuffix(".py").replace("/", "_").strip("_")
-        own = any(one == mirror or one.startswith(f"{mirror}_") for one in tests)
-        if not own and path.name not in _FACES:
-            found.append(name)
-    return found
+    mirrors = {
+        "test_" + name.removesuffix(".py").replace("/", "_").strip("_"): name
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path.name not in _FACES
+        for name in [str(path.relative_to(PACKAGE))]
+    }
+    tested = set()
+    for test in TESTS.rglob("test_*.py"):
+        begins = [
+            one
+            for one in mirrors
+            if test.stem == one or test.stem.startswith(f"{one}_")
+        ]
+        tested |= {max(begins, key=len)} if begins else set()
+    return [name for mirror, name in mirrors.items() if mirror not in tested]
 
 
 def not_listed() -> list[str]:

@@ -24,8 +24,11 @@ from tests import mirrors
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skelgen"
 
-#: Modules whose name is that of their place: a stage's types, the face of a package.
-_OF_A_PLACE = {"__init__", "__main__", "types"}
+#: The face of a package; numbers without anything that is done with them.
+_NO_ROOM = {"__init__", "thresholds"}
+#: Modules whose name is that of their place: a stage's types, its judgements, the face
+#: of a package.
+_OF_A_PLACE = {"__init__", "__main__", "types", "thresholds"}
 _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z0-9`*\[(])")
 _NO_PROSE = re.compile(r"\s{4,}\S|\s*[|#>]|\s*<")
 _ITEM = re.compile(r"\s*([-*+]|\d+\.)\s")
@@ -206,7 +209,7 @@ def rooms(package: str) -> dict[str, int]:
     folders = [top, *(one for one in sorted(top.rglob("*")) if one.is_dir())]
     return {
         str(folder.relative_to(PACKAGE)): sum(
-            (one.suffix == ".py" and one.stem != "__init__")
+            (one.suffix == ".py" and one.stem not in _NO_ROOM)
             or (one.is_dir() and one.name != "__pycache__")
             for one in folder.iterdir()
         )

@@ -16,7 +16,7 @@ from benchmarks.accuracy.results import (
 )
 from skelgen._paths import method_errors
 from skelgen.prediction.judging import ScenarioTimes, judged
-from skelgen.prediction.predict import PAPER_2005, WHOLE_EVENTS
+from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.cases import Case
 from skelgen.trust.learning import half_width_without
 from skelgen.trust.store import load

@@ -31,8 +31,8 @@ from skelgen.errors import ApplicationError
 from skelgen.launch.hosts import parse_hosts, place
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.process import run as run_command
+from skelgen.prediction.skeleton_file import load
 from skelgen.prediction.skeleton_runs import shares
-from skelgen.prediction.store import load
 from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import Scenario
 

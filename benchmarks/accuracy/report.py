@@ -27,7 +27,8 @@ from benchmarks.accuracy.results import (
     options_of,
 )
 from skelgen.rendering.templates import TextKind, filled
-from skelgen.trust.learning import ENOUGH, FEWEST, half_width_without, held_apart, learn
+from skelgen.trust.learning import ENOUGH, half_width_without, held_apart, learn
+from skelgen.trust.thresholds import FEWEST_APPLICATIONS
 
 #: Errors beyond this are listed one by one, with their cause [1].
 LARGE = 0.08
@@ -131,7 +132,7 @@ def _spread(found: Sequence[Judgement]) -> str:
 def _methods(found: Sequence[Judgement]) -> str:
     """Write the error that each method has for an application that it never saw."""
     known = [one for method in (SKELETON, PAPER) for one in cases(found, method)]
-    if len({one.application for one in known}) < FEWEST:
+    if len({one.application for one in known}) < FEWEST_APPLICATIONS:
         return table([], [])
     rows = [
         [

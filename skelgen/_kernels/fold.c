@@ -384,3 +384,23 @@ int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_ne
 	release(&r);
 	return done ? 0 : -1;
 }
+
+uint64_t skelgen_known(const struct skelgen_nest *known, int32_t depth)
+{
+	struct bodies *all = calloc(1, sizeof(*all));
+	uint32_t *ids = malloc(((size_t)known->items + 1) * sizeof(*ids));
+	uint64_t hash = 0;
+	int64_t i;
+
+	if (all && ids) {
+		memset(all->ending, 0xff, sizeof(all->ending));
+		learn_inside(all, known, depth, ids);
+		for (i = 0; i < all->count; i++)
+			hash = multiply(hash, BASE) ^ all->body[i].hash;
+		free(all->body);
+		free(all->ids);
+	}
+	free(ids);
+	free(all);
+	return hash;
+}

@@ -20,4 +20,10 @@ struct skelgen_nest {
 int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_nest *known,
 		 int32_t depth, struct skelgen_nest *nest);
 
+/*
+ * Returns a hash of the bodies that a reading would know, 0 for none: readings that know the same
+ * bodies find the same loops.
+ */
+uint64_t skelgen_known(const struct skelgen_nest *known, int32_t depth);
+
 void skelgen_nest_free(struct skelgen_nest *nest);

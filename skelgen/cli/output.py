@@ -10,15 +10,15 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from skelgen.documents.json_answers import FORMAT, answer
+from skelgen.documents.json_answers import FORMAT
 from skelgen.errors import UntrustedError
 from skelgen.trust import Doubt
 
@@ -32,7 +32,6 @@ __all__ = [
     "drop_output",
     "print_doubts",
     "print_facts",
-    "print_json",
     "print_result",
     "print_table",
     "say",
@@ -111,11 +110,6 @@ def drop_output() -> None:
     except OSError:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def print_json(value: Mapping[str, Any]) -> None:
-    """Print a result as JSON, after its format; numbers that are none become null."""
-    typer.echo(json.dumps(answer(value), indent=2, allow_nan=False))
 
 
 def print_result(found: Result) -> None:

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_facts, print_json, print_result, say
+from skelgen.cli.output import print_facts, print_result, say
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store_compare import compare
 from skelgen.cli.store_expect import expect
 from skelgen.cli.store_loads import loads
-from skelgen.cli.store_output import (
-    print_runs,
-    row_facts,
-    row_lines,
-)
+from skelgen.cli.store_output import print_runs, row_lines
 from skelgen.cli.store_record import record
 from skelgen.cli.store_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
@@ -33,7 +29,7 @@ from skelgen.pipeline.store import (
     store_show,
 )
 from skelgen.pipeline.store_typed_runs import columns_mapping, known_of, typed_run
-from skelgen.results.stored_runs import StoreShowResult
+from skelgen.results.stored_rows import shown_row
 from skelgen.results.stores import (
     StoreAddResult,
     StoreCheckResult,
@@ -265,15 +261,11 @@ def show(
 ) -> None:
     """Show a run, or another row, with all its values."""
     whole, row = store_show(place, identity)
+    found = shown_row(whole, row)
     if json:
-        from skelgen.store import Run
-
-        if isinstance(row, Run):
-            print_result(StoreShowResult.of_run(row, whole))
-        else:
-            print_json(row_facts(whole, row))
+        print_result(found)
     else:
-        print_facts(row_lines(whole, row))
+        print_facts(row_lines(found))
 
 
 @store.command(epilog="Example: [b]skelgen store export -o runs/ --format jsonl[/b]")

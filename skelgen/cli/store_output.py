@@ -6,29 +6,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import print_table
-from skelgen.pipeline.store_facts import date_text, row_facts
+from skelgen.documents.json_answers import plain
+from skelgen.pipeline.store_facts import date_text
+from skelgen.results.base import plain_fields
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.store import Row, Run
-
-__all__ = [
-    "print_runs",
-    "row_facts",
-    "row_lines",
-    "short_identity",
-]
+    from skelgen.results import Result
+    from skelgen.store import Run
 
 #: Characters of an identity that people are shown.
 _SHORT = 8
 
 
-def row_lines(identity: str, row: Row) -> list[tuple[str, str]]:
+def row_lines(found: Result) -> list[tuple[str, str]]:
     """Return all that is known of a row, for people."""
-    facts = row_facts(identity, row)
+    facts = plain_fields(found)
     lines = []
-    for name, value in facts.items():
-        if value is None or value in ("", 0, [], (), {}):
+    for name, value in {"row": facts["row"], **facts}.items():
+        if plain(value) in (None, "", 0, [], {}):
             continue
         if name == "parts":
             lines += [(f"{one['kind']} {one['name']}", _part(one)) for one in value]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from skelgen.documents.budget import Budget, BudgetError
 from skelgen.documents.numbers import NumberError, integer, listed, real, stretches
@@ -192,3 +192,12 @@ class Field:
         if isinstance(self.value, str):
             return repr(self.value[:60])
         return json.dumps(self.value)
+
+
+#: What reads each field of a mapping, by its name.
+FieldReaders: TypeAlias = Mapping[str, Callable[[Field], Any]]
+
+
+def read_given(fields: Mapping[str, Field], readers: FieldReaders) -> dict[str, Any]:
+    """Read those fields of a mapping that are there: older files lack some."""
+    return {name: readers[name](fields[name]) for name in readers if name in fields}

@@ -9,18 +9,16 @@ and whichever of two begins first is the only one that does anything.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import shlex
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skelgen.errors import MachineError
-from skelgen.launch.batch_script import job_script
+from skelgen.launch.batch_folder import last_line, new_script, result_in
 from skelgen.launch.batch_systems import (
     BatchJob,
     BatchJobState,
@@ -110,17 +108,12 @@ class BatchRunner:
         self, command: Sequence[str], environment: Mapping[str, str]
     ) -> Path:
         try:
-            folder = Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
-            script = folder / "job.sh"
-            text = job_script(folder, command, environment)
-            script.write_text(text, encoding="utf-8", errors="surrogateescape")
-            script.chmod(0o700)
+            return new_script(self.folder, command, environment)
         except OSError as error:
             raise MachineError(
                 f"cannot write into {self.folder}: {error.strerror}; jobs of "
                 f"{self.system.title} leave their output there"
             ) from error
-        return script
 
 
 class BatchRun:
@@ -167,19 +160,11 @@ class BatchRun:
         return self._finished
 
     def _look(self, now: float) -> None:
-        """Take the result when it is there.
-
-        The folder is listed: a file system of the network may go on saying for long
-        that a file that was asked for before does not exist.
-        """
-        folder = self._job.script.parent
-        with contextlib.suppress(OSError, ValueError):
-            if folder / "status" in folder.iterdir():
-                code = int((folder / "status").read_text())
-                out, err = (_text(folder / name) for name in ("out", "err"))
-                time_s = now - self._began
-                self._patience.silent_since = None  # whatever it did, it began this job
-                self._end(Finished(self._command, code, time_s, out, err))
+        """Take the result when it is there."""
+        if (left := result_in(self._job.script.parent)) is not None:
+            time_s, code = now - self._began, left.exit_code
+            self._patience.silent_since = None  # whatever it did, it began this job
+            self._end(Finished(self._command, code, time_s, left.output, left.errors))
 
     def _ask(self) -> None:
         if self._number:
@@ -262,11 +247,7 @@ class BatchRun:
     def _judge(self, now: float) -> None:
         """End what has waited or run for too long, or has left no result."""
         if self._given_up is not None:
-            gone = self._state.phase in (BatchPhase.ENDED, BatchPhase.BROKEN)
-            if not gone and now >= self._gone_by:
-                logger.warning("%s was cancelled and still runs", self._title)
-            if gone or now >= self._gone_by:
-                self._end(self._given_up)
+            self._await_end(now, self._given_up)
             return
         state, passed_s = self._state, now - self._since
         reason = f" ({state.reason})" if state.reason else ""
@@ -299,10 +280,18 @@ class BatchRun:
                 folder = self._job.script.parent
                 self._fail(
                     f"{self._title} ended without a result{reason}: "
-                    f"{_last_line(self._job.log)}expected it in {folder}, which must "
+                    f"{last_line(self._job.log)}expected it in {folder}, which must "
                     "be on a disk that the hosts share with this machine",
                     late=state.timed_out,
                 )
+
+    def _await_end(self, now: float, failed: Finished) -> None:
+        """End a job that was cancelled when it is gone, or has had its time."""
+        gone = self._state.phase in (BatchPhase.ENDED, BatchPhase.BROKEN)
+        if not gone and now >= self._gone_by:
+            logger.warning("%s was cancelled and still runs", self._title)
+        if gone or now >= self._gone_by:
+            self._end(failed)
 
     def _fail(
         self,
@@ -391,16 +380,3 @@ def _run_on(words: Sequence[str]) -> Finished:
     while (done := started.poll()) is None:
         time.sleep(_LOOK_S / 10)
     return done
-
-
-def _text(path: Path) -> str:
-    return path.read_text(errors="replace")
-
-
-def _last_line(log: Path) -> str:
-    """Return the last line that the batch system wrote, as the begin of a clause."""
-    with contextlib.suppress(OSError):
-        if lines := _text(log).split("\n"):
-            told = [line.strip() for line in lines if line.strip()]
-            return f"{told[-1]}; " if told else ""
-    return ""

@@ -219,3 +219,8 @@ def _move(beside: Path, target: Path, kind: FolderKind) -> None:
         logger.warning(
             "%s was replaced; what could not be removed is in %s", target, old
         )
+
+
+def writable(folder: Path) -> bool:
+    """Say whether results can be stored in a folder."""
+    return os.access(folder, os.W_OK | os.X_OK)

@@ -207,3 +207,9 @@ def find_mpi(kind: MpiKind | None = None) -> Mpi:
                 return found
     wanted = "MPI" if kind is None else kind.title
     raise MachineError(f"no mpirun of {wanted} on PATH; {_INSTALL}")
+
+
+def same_mpi(one: str, other: str) -> bool:
+    """Say whether two descriptions of an MPI name the same family."""
+    kind = kind_of(one)
+    return one == other if kind is MpiKind.UNKNOWN else kind is kind_of(other)

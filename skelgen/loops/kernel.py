@@ -80,14 +80,24 @@ def fold(symbols: NDArray[np.int32]) -> Nest:
             f"symbol {string.min()} was to be folded; expected none below 0; "
             "build the signature again"
         )
-    return settle(lambda known, depth: _read(string, known, depth), len(string))
+    return settle(lambda known, depth: _read(string, known, depth), _known, len(string))
 
 
-def _read(string: NDArray[np.int32], known: Nest, depth: int) -> Nest:
-    given, found = ffi.new("struct skelgen_nest *"), ffi.new("struct skelgen_nest *")
+def _given(known: Nest) -> Any:
+    """Return the loops of a nest for the kernel, while the nest is there."""
+    given = ffi.new("struct skelgen_nest *")
     given.items = len(known)
     given.body_items = ffi.from_buffer("int32_t[]", known.body_items)
     given.symbol = ffi.from_buffer("int32_t[]", known.symbol)
+    return given
+
+
+def _known(known: Nest, depth: int) -> int:
+    return int(lib.skelgen_known(_given(known), depth))
+
+
+def _read(string: NDArray[np.int32], known: Nest, depth: int) -> Nest:
+    given, found = _given(known), ffi.new("struct skelgen_nest *")
     if lib.skelgen_fold(
         ffi.from_buffer("int32_t[]", string), len(string), given, depth, found
     ):

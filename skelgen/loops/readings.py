@@ -7,7 +7,7 @@ bodies around them, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
@@ -16,12 +16,17 @@ from skelgen.loops.types import Nest
 Reading = Callable[[Nest, int], Nest]
 """Read the string, knowing the bodies of a nest up to a depth."""
 
+Knowledge = Callable[[Nest, int], Hashable]
+"""What a reading knows that is given a nest and a depth."""
+
 #: Readings of a string whose loops stand inside each other this deep, and deeper.
 _MOST = 6
 #: Nests with fewer items than this, or than one for so many symbols, are small: their
 #: strings are quickly read.
 _FEW = 1000
 _FOLDED = 8
+#: Symbols up to so many times the number of leaves are looked up in a table.
+_SPARSE = 8
 
 _NOTHING = Nest(
     np.zeros(0, np.int32),
@@ -31,29 +36,37 @@ _NOTHING = Nest(
 )
 
 
-def settle(read: Reading, length: int) -> Nest:
+def settle(read: Reading, known: Knowledge, length: int) -> Nest:
     """Return the shortest nest of some readings.
+
+    A reading that would know what the one before knew is left out: it finds the same.
 
     Parameters
     ----------
     read : callable
         Its nests may hold loops that always ran once.
+    known : callable
     length : int
         Symbols of the string.
     """
     found = read(_NOTHING, 0)
     best = without_single_trips(found)
     small = max(_FEW, length // _FOLDED)
+    knew = known(_NOTHING, 0)
     for depth in range(1, _MOST):
         if not _can_shrink(best, length) or depth > deepest(found):
             break
-        again = read(found, depth)
-        nest = without_single_trips(again)
-        gain = len(best) - len(nest)
-        if gain >= 0:
-            found = again
-        if gain > 0:
-            best = nest
+        knows = known(found, depth)
+        gain = 0
+        if knows != knew:
+            knew = knows
+            again = read(found, depth)
+            nest = without_single_trips(again)
+            gain = len(best) - len(nest)
+            if gain >= 0:
+                found = again
+            if gain > 0:
+                best = nest
         if len(best) > small and gain < len(best) // 8:
             break
     return best
@@ -64,7 +77,14 @@ def _can_shrink(nest: Nest, length: int) -> bool:
     if len(nest) > max(_FEW, length * 4 // 5):
         return False
     leaves = nest.symbol[nest.body_items == 0]
-    return len(np.unique(leaves)) < len(leaves)
+    most = int(leaves.max(initial=0))
+    if most < len(leaves) - 1:
+        return True
+    if most > _SPARSE * len(leaves):
+        return len(np.unique(leaves)) < len(leaves)
+    used = np.zeros(most + 1, bool)
+    used[leaves] = True
+    return int(np.count_nonzero(used)) < len(leaves)
 
 
 def without_single_trips(nest: Nest) -> Nest:

@@ -13,14 +13,13 @@ from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.host_runner import Runner
 from skelgen.launch.process import NO_RESULT
 from skelgen.phase_execution.application import application_of
-from skelgen.phase_execution.estimate import drift, paet_s, uncovered, unmeasured_share
+from skelgen.phase_execution.estimate import paet_s, uncovered
 from skelgen.phase_execution.execute import limit_s
 from skelgen.phase_execution.interface import Application
 from skelgen.phase_execution.live import LiveRun
+from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.phase_execution.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.phases.stored import PhaseSignature
-from skelgen.prediction.predict import PHASES
-from skelgen.prediction.types import SkeletonFacts
 from skelgen.trust import Doubt
 
 
@@ -28,7 +27,7 @@ from skelgen.trust import Doubt
 class PhaseProgram:
     """The application, each run of it stopped when its phases have been measured.
 
-    Its time is that of the whole application (PAET), so the ratio is 1.
+    Its time is that of the whole application (PAET), so nothing is scaled.
 
     Attributes
     ----------
@@ -49,25 +48,9 @@ class PhaseProgram:
     doubts: tuple[Doubt, ...]
 
     @property
-    def facts(self) -> SkeletonFacts:
+    def facts(self) -> PhaseFacts:
         """Return what a prediction needs to know."""
-        known = self.signature
-        wanted = {one.phase for one in self.plan.wanted}
-        return SkeletonFacts(
-            ranks=known.ranks,
-            expected_s=known.application_s,
-            application_s=known.application_s,
-            mpi=known.provenance.mpi,
-            ranks_per_host=known.provenance.ranks_per_host,
-            command=known.provenance.command,
-            folder=known.folder,
-            environment=known.environment,
-            method=PHASES,
-            unmeasured_share=unmeasured_share(known, wanted),
-            drift=drift(known, wanted),
-            application=known.provenance.application,
-            recorded=known.provenance.recorded,
-        )
+        return PhaseFacts.of(self.signature, self.plan)
 
     @property
     def mpi(self) -> str:

@@ -13,10 +13,8 @@ from skelgen.events import Calls
 from skelgen.keys import label, rows_by
 from skelgen.phases.ends import Occurrences
 from skelgen.phases.string import LogicalTrace
+from skelgen.phases.thresholds import PARTS_OF_DRIFT
 from skelgen.phases.types import BODY, EPILOGUE, PROLOGUE, Phase
-
-#: Into so many parts a run is divided to see how its times drift.
-_PARTS = 10
 
 
 def describe(
@@ -107,9 +105,9 @@ def _drift(times: NDArray[np.float64]) -> float:
     with the others; what changes steadily is the program's; and by what its occurrences
     differ among themselves a part's mean varies anyway.
     """
-    if len(times) < 2 * _PARTS:
+    if len(times) < 2 * PARTS_OF_DRIFT:
         return 0.0
-    parts = np.array_split(times, _PARTS)[1:]
+    parts = np.array_split(times, PARTS_OF_DRIFT)[1:]
     means = np.array([part.mean() for part in parts])
     at = np.arange(len(parts))
     left = means - np.polyval(np.polyfit(at, means, 1), at)

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Events
 from skelgen.phases.segments import Segments
-
-#: The first occurrence is compared with so many of its phase behind it, but not with
-#: fewer than these.
-_NEXT, _FEWEST = 5, 2
+from skelgen.phases.thresholds import COMPARED_WITH_FIRST, FEWEST_COMPARED
 
 Ints = NDArray[np.int64]
 
@@ -111,8 +108,8 @@ def _with_empty(found: Occurrences, at: int) -> Occurrences:
 
 def _move_set_up(found: Occurrences) -> None:
     """Move what only the first occurrence of the loops takes into the prologue."""
-    again = np.flatnonzero(found.phase == found.phase[1])[1 : 1 + _NEXT]
-    if len(again) < _FEWEST:
+    again = np.flatnonzero(found.phase == found.phase[1])[1 : 1 + COMPARED_WITH_FIRST]
+    if len(again) < FEWEST_COMPARED:
         return
     usual_ns = np.median(found.time_ns[:, again], axis=1).astype(np.int64)
     more_ns = np.maximum(found.time_ns[:, 1] - usual_ns, 0)

@@ -16,19 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.keys import rows_by
-from skelgen.phases.strata import MACHINE, Divided
+from skelgen.phases.strata import Divided
+from skelgen.phases.thresholds import (
+    BETTER_BY,
+    COLD_OCCURRENCES,
+    FIRST_OCCURRENCES,
+    MACHINE_SPREAD,
+    MEASURED_SHARE,
+    REACHED_SHARE,
+    UNKNOWN_SPREAD,
+)
 from skelgen.phases.types import Level
-
-#: Share of the application's time in which occurrences are measured, or more where one
-#: of each phase with this share of all phases' time takes longer; first occurrences,
-#: of which caches are cold, are left out; and occurrences of a phase that are known
-#: one after the other [1]. `skelgen measure` does so by default.
-SHARE, REACHED, COLD, KNOWN = 0.06, 0.9, 1, 64
-#: Standard deviation of what is not measured, which may be half or twice as much [1].
-_UNKNOWN = math.log(2) / 1.645
-#: A level inside another has to be better by this factor in error² x cost: recorded
-#: times do not tell less, and an outer loop has fewer phases.
-_BETTER = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Sample:
     @property
     def merit(self) -> float:
         """Return error² x cost, the smaller the better."""
-        return (MACHINE**2 + self.error**2) * max(self.cost, SHARE)
+        return (MACHINE_SPREAD**2 + self.error**2) * max(self.cost, MEASURED_SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,12 @@ class _Stratum:
         whole = len(self.shares)
         measured = int(np.searchsorted(self.ends, until, "right"))
         if measured == 0:
-            return (_UNKNOWN * self.share) ** 2
-        warm = self.shares[COLD:] if whole > COLD + 1 else self.shares[:0]
+            return (UNKNOWN_SPREAD * self.share) ** 2
+        warm = (
+            self.shares[COLD_OCCURRENCES:]
+            if whole > COLD_OCCURRENCES + 1
+            else self.shares[:0]
+        )
         if not len(warm):
             return 0.0
         # Neighbours have a slow second in common: means of as many in a row.
@@ -109,12 +111,16 @@ def sample(
     groups = zip(divided.structure, divided.stratum, strict=True)
     for rows, group in zip(rows_by(divided.phase), groups, strict=True):
         if time_share[rows].sum() >= relevance:
-            first = rows[COLD:KNOWN] if len(rows) > COLD else rows
+            first = (
+                rows[COLD_OCCURRENCES:FIRST_OCCURRENCES]
+                if len(rows) > COLD_OCCURRENCES
+                else rows
+            )
             strata.append(_Stratum(group, time_share[rows], end[first]))
-    until = max(SHARE, _reached(strata))
+    until = max(MEASURED_SHARE, _reached(strata))
     known = math.fsum(one.share for one in strata)
     variance = math.fsum(one.variance(until) for one in strata)
-    rest = _UNKNOWN * max(0.0, 1.0 - known)
+    rest = UNKNOWN_SPREAD * max(0.0, 1.0 - known)
     return Sample(
         math.sqrt(variance + rest**2),
         until,
@@ -128,7 +134,7 @@ def _reached(strata: Sequence[_Stratum]) -> float:
     shares: dict[tuple[int, str], float] = {}
     for one in strata:
         shares[one.group] = shares.get(one.group, 0.0) + one.share
-    enough, reached = REACHED * math.fsum(shares.values()), 0.0
+    enough, reached = REACHED_SHARE * math.fsum(shares.values()), 0.0
     until = 0.0
     for one in sorted(strata, key=lambda one: float(one.ends[0])):
         if reached >= enough:
@@ -148,7 +154,7 @@ def best(samples: Sequence[Sample]) -> int:
     >>> best([step, sweep]), best([Sample(0.02, 0.5, 1, 20), sweep])
     (0, 1)
     """
-    limit = _BETTER * min(one.merit for one in samples)
+    limit = BETTER_BY * min(one.merit for one in samples)
     return next(at for at, one in enumerate(samples) if one.merit <= limit)
 
 

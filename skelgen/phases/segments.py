@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 from skelgen.keys import label, mixed
 from skelgen.loops import Nest, children, positions
 from skelgen.loops.unfold import Spans, spans
-
-#: Loops inside a loop take its place where they are this share of its time [1].
-_MOST = 0.5
-#: A loop of fewer trips, on average, belongs to what stands around it, unless it
-#: takes this share of the time of that [1].
-_FEWEST_TRIPS, _LARGE = 4.0, 0.3
-
-#: No iteration of a loop takes more of the time [1].
-_WHOLE = 0.99
+from skelgen.phases.thresholds import (
+    FEWEST_TRIPS,
+    LEAST_FEW_TRIPS_SHARE,
+    LEAST_INNER_LOOP_SHARE,
+    LONGEST_ITERATION_SHARE,
+)
 
 # Odd, so that it has an inverse: positions in a hash can be shifted.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -122,7 +119,7 @@ class Divisible:
         each = self._share[loops] / self._iterations[loops]
         below = np.unique(np.exp2(np.ceil(np.log2(each)) - 1))[::-1]
         found: list[tuple[float, tuple[int, ...]]] = []
-        for longest in (_WHOLE, *below.tolist()):
+        for longest in (LONGEST_ITERATION_SHARE, *below.tolist()):
             chosen = self.chosen(longest)
             if not found or found[-1][1] != chosen:
                 found.append((longest, chosen))
@@ -150,11 +147,11 @@ class Divisible:
             inner: list[int] = []
             if share / iterations > longest:
                 inner = list(self._chosen(longest, item))
-            if sum(self._share[one] for one in inner) >= _MOST * share:
+            if sum(self._share[one] for one in inner) >= LEAST_INNER_LOOP_SHARE * share:
                 yield from inner
             elif (
-                iterations / int(self._times[item]) >= _FEWEST_TRIPS
-                or share >= _LARGE * around
+                iterations / int(self._times[item]) >= FEWEST_TRIPS
+                or share >= LEAST_FEW_TRIPS_SHARE * around
             ):
                 yield item
 

@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 from skelgen.events import Calls
 from skelgen.launch.record import RunFacts
 from skelgen.phases.counts import event_counts
-from skelgen.phases.expected_error import KNOWN
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.phases.thresholds import FIRST_OCCURRENCES, SPREAD_OCCURRENCES
 from skelgen.phases.types import EPILOGUE, PROLOGUE, Phase, Phases
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
-
-#: Occurrences that are stored: so many of the first, for those who run the program
-#: from its start, and so many of the rest, for those who want to see it all.
-FIRST, SPREAD = KNOWN, 8
 
 
 def sign(
@@ -75,8 +71,8 @@ def _occurrences(
     rows = np.flatnonzero(phases.phase == phase.number - 1)
     if phase.part == PROLOGUE or (phase.part == EPILOGUE and not phase.calls):
         return (_at_an_end(phase, phases, counts),)
-    first = np.arange(min(len(rows), FIRST))
-    spread = np.linspace(first[-1], len(rows) - 1, SPREAD + 1).round()
+    first = np.arange(min(len(rows), FIRST_OCCURRENCES))
+    spread = np.linspace(first[-1], len(rows) - 1, SPREAD_OCCURRENCES + 1).round()
     return tuple(
         Occurrence(
             number=number,

@@ -6,12 +6,10 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 from skelgen.phases.types import Level, Parameters, Phase
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
-
-#: Occurrences of a phase below which executing it saves nothing to speak of.
-FEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,5 +122,7 @@ class PhaseSignature:
     @property
     def repeated_share(self) -> float:
         """Return the share of the time in phases that come often [0 to 1]."""
-        often = (one.phase for one in self.phases if one.phase.weight >= FEWEST)
+        often = (
+            one.phase for one in self.phases if one.phase.weight >= FEWEST_OCCURRENCES
+        )
         return math.fsum(phase.share for phase in often)

@@ -9,25 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.keys import label, rows_by
-
-#: Occurrences that a phase has at least after a division: as many as make it worth
-#: executing.
-FEWEST = 4
-#: Spread of times that a machine makes of its own [1] (docs/phases.md, appendix).
-MACHINE = 0.05
-#: Part of the variance that a division explains at least [1]: it is then worth as much
-#: as twice as many measured occurrences.
-_EXPLAINED = 0.5
-#: A division that comes later has to explain so much more [1].
-_SIMPLER = 0.01
-#: The longest period in which steps are sought to differ, and occurrences of which
-#: divisions are learnt.
-_LONGEST_PERIOD, _LEARNT = 64, 4096
-#: Of so many times the largest and the smallest count as the next one [1]: the
-#: scheduler interrupts single occurrences.
-_INTERRUPTED = 0.02
-#: Neighbours on both sides of a place in the run where times jump.
-_NEIGHBOURS = 8
+from skelgen.phases.thresholds import (
+    FEWEST_OCCURRENCES,
+    INTERRUPTED_SHARE,
+    LEARNT_OCCURRENCES,
+    LEAST_EXPLAINED,
+    LONGEST_PERIOD,
+    MACHINE_SPREAD,
+    NEIGHBOURS_OF_JUMP,
+    SIMPLER_BY,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -171,18 +162,21 @@ class Strata:
     def _division(self, rows: Ints) -> tuple[_Trait, _Division] | None:
         """Say how occurrences are best divided in two; None: they are one phase."""
         times = self.time_share[rows]
-        if len(rows) < 2 * FEWEST or float(times.sum()) < 2 * self.relevance:
+        if (
+            len(rows) < 2 * FEWEST_OCCURRENCES
+            or float(times.sum()) < 2 * self.relevance
+        ):
             return None
         times = _without_interruptions(times)
-        if float(times.std()) <= MACHINE * float(times.mean()):
+        if float(times.std()) <= MACHINE_SPREAD * float(times.mean()):
             return None
-        best, most = None, _EXPLAINED
+        best, most = None, LEAST_EXPLAINED
         traits = list(self._traits(rows))
         for trait in traits:
             found = _divide(trait, times, len(traits))
             if found.explained > most and self._sensible(rows, found.above, trait):
                 # Of two that explain as much the first is the simpler one.
-                best, most = (trait, found), found.explained + _SIMPLER
+                best, most = (trait, found), found.explained + SIMPLER_BY
         return best
 
     def _traits(self, rows: Ints) -> Iterator[_Trait]:
@@ -191,7 +185,9 @@ class Strata:
             value = values[rows].astype(np.float64)
             if value.min() < value.max():
                 yield _Trait(name, value, number)
-        for period in range(2, min(_LONGEST_PERIOD, len(rows) // FEWEST) + 1):
+        for period in range(
+            2, min(LONGEST_PERIOD, len(rows) // FEWEST_OCCURRENCES) + 1
+        ):
             residue = (number % period).astype(np.float64)
             yield _Trait("number", residue, number // period, period)
         yield _Trait("number", number.astype(np.float64), number, jump=True)
@@ -199,14 +195,17 @@ class Strata:
     def _sensible(self, rows: Ints, above: NDArray[np.bool_], trait: _Trait) -> bool:
         """Say whether both parts have enough occurrences and time."""
         share = self.time_share[rows]
-        if min(above.sum(), (~above).sum()) < FEWEST:
+        if min(above.sum(), (~above).sum()) < FEWEST_OCCURRENCES:
             return False
         if min(share[above].sum(), share[~above].sum()) < self.relevance:
             return False
         if not trait.jump:
             return True
         at = int(np.argmax(above))
-        sides = (share[max(at - _NEIGHBOURS, 0) : at], share[at : at + _NEIGHBOURS])
+        sides = (
+            share[max(at - NEIGHBOURS_OF_JUMP, 0) : at],
+            share[at : at + NEIGHBOURS_OF_JUMP],
+        )
         shorter, longer = sorted(float(np.median(side)) for side in sides)
         return shorter < self.jump * longer
 
@@ -218,7 +217,7 @@ def _without_interruptions(times: Floats) -> Floats:
     """
     found = times.copy()
     found[:1] = times[1:2]
-    few = max(1, round(_INTERRUPTED * len(times)))
+    few = max(1, round(INTERRUPTED_SHARE * len(times)))
     if len(times) > 2 * few:
         ordered = np.sort(found)
         found = np.clip(found, ordered[few], ordered[-few - 1])
@@ -228,11 +227,11 @@ def _without_interruptions(times: Floats) -> Floats:
 def _divide(trait: _Trait, times: Floats, candidates: int) -> _Division:
     """Divide by a trait."""
     some = np.arange(len(times))
-    if len(times) > _LEARNT:
+    if len(times) > LEARNT_OCCURRENCES:
         some = (
-            some[:_LEARNT]
+            some[:LEARNT_OCCURRENCES]
             if trait.period
-            else np.linspace(0, len(times) - 1, _LEARNT).astype(np.int64)
+            else np.linspace(0, len(times) - 1, LEARNT_OCCURRENCES).astype(np.int64)
         )
     learns = _half(trait.row[some])
     value = trait.value

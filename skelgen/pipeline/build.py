@@ -25,7 +25,7 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.launch.record import RunFacts
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.prediction.description import SkeletonDescription
+    from skelgen.prediction.skeleton_file import SkeletonDescription
     from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.reference.mix_fit import Fit
     from skelgen.signature import Signature
@@ -194,7 +194,7 @@ def _written(
     """Plan a skeleton and write its folder."""
     from skelgen.phases import store
     from skelgen.pipeline.machine_mpi import speed_of
-    from skelgen.prediction.description import FACTS_FILE
+    from skelgen.prediction.skeleton_file import FACTS_FILE
     from skelgen.timeline.store import TIMELINE_FILE, text_of
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
@@ -205,6 +205,7 @@ def _written(
         mix = options.compute_mix if fitted is None else fitted.mix
         speed = speed_of(signature, mix)
         files = _files(plan, speed, fitted)
+        long = _told_length(plan, files)
         phases = _phases(source, signature, progress, seen)
         described = _described(plan, speed, run, fitted, seen)
         files[FACTS_FILE] = described.text()
@@ -225,7 +226,7 @@ def _written(
         )
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
-    return _built(plan, output, fitted)
+    return _built(plan, output, fitted, long)
 
 
 def _phases(
@@ -308,18 +309,18 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    from skelgen.prediction.predict import SHORTEST_S
+    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
     from skelgen.skeleton.methods import planner
 
     chosen = planner(options.method)(signature, scaling_factor, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
-    if chosen.report.expected_s < SHORTEST_S:
+    if chosen.report.expected_s < SHORTEST_TRUSTED_S:
         logger.warning(
             "a skeleton of %s is too short for predictions that can be trusted: take a "
             "smaller K, or --target-time %s and more",
             format_seconds(chosen.report.expected_s),
-            format_seconds(SHORTEST_S).replace(" ", ""),
+            format_seconds(SHORTEST_TRUSTED_S).replace(" ", ""),
         )
     if options.strict and chosen.report.warnings:
         raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")
@@ -334,7 +335,7 @@ def _described(
     seen: SeenCalls,
 ) -> SkeletonDescription:
     """Return all that is known of the skeleton."""
-    from skelgen.prediction.description import RecordedLaunch, SkeletonDescription
+    from skelgen.prediction.skeleton_file import RecordedLaunch, SkeletonDescription
 
     return SkeletonDescription.of(
         plan,
@@ -357,7 +358,19 @@ def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[st
     return files
 
 
-def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
+def _told_length(plan: Plan, files: dict[str, str]) -> tuple[str, ...]:
+    """Warn of a program that takes long to compile, or refuse it."""
+    from skelgen.skeleton.emit.program_length import doubts_of_length
+
+    doubts = doubts_of_length(files["skeleton.c"], plan.signature)
+    for doubt in doubts:
+        logger.warning("%s", doubt)
+    return doubts
+
+
+def _built(
+    plan: Plan, output: Path, fitted: Fit | None, doubts: tuple[str, ...]
+) -> Built:
     report, signature = plan.report, plan.signature
     rank_s = signature.application_s * signature.ranks
     return Built(
@@ -378,6 +391,6 @@ def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
             LeftOut(what, calls, time_s, time_s / rank_s if rank_s else 0.0)
             for what, calls, time_s in report.dropped
         ),
-        warnings=report.warnings,
+        warnings=(*report.warnings, *doubts),
         fitted_mix="" if fitted is None else str(fitted.mix),
     )

@@ -103,7 +103,7 @@ def calibrate(
     """
     from skelgen.prediction.calibrate import calibrate as measure
     from skelgen.prediction.calibrate import check_same_run
-    from skelgen.prediction.store import save_calibration
+    from skelgen.prediction.skeleton_file import save_calibration
 
     pair = _pair(folder, command, options, consent)
     application = pair.application
@@ -258,9 +258,10 @@ def _pair(
     folder: Path, command: Sequence[str], options: CalibrateOptions, consent: Consent
 ) -> _Pair:
     """Make application and skeleton ready to run."""
+    from skelgen.launch.folders import writable
     from skelgen.prediction.campaign import placed
+    from skelgen.prediction.skeleton_file import load
     from skelgen.prediction.skeleton_runs import prepare
-    from skelgen.prediction.store import load, writable
 
     facts = load(folder)
     if not writable(folder):
@@ -290,7 +291,7 @@ def _launch(
     recorded_time: bool,
 ) -> OwnLaunch | None:
     """Return the launch that is executed, None where nobody knows one."""
-    from skelgen.prediction.description import FACTS_FILE
+    from skelgen.prediction.skeleton_file import FACTS_FILE
 
     source, recorded = folder / FACTS_FILE, said_by(facts)
     if recorded_time and not command:

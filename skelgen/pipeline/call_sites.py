@@ -20,10 +20,9 @@ from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.json_document import json_field
 from skelgen.dwarf import Module, SourceLine
 from skelgen.errors import InputError, NoFileError, SkelgenError
-from skelgen.launch.folders import replace_file
+from skelgen.launch.folders import replace_file, writable
 from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.pipeline.signatures import is_run
-from skelgen.prediction.store import writable
 
 if TYPE_CHECKING:
     from skelgen.documents import Field

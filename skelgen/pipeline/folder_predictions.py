@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.pipeline.page import has_any_page, update_page
-from skelgen.prediction import Choice, Failure, Prediction, SkeletonFacts
+from skelgen.prediction import Choice, Failure, Prediction, TrialFacts
 
 if TYPE_CHECKING:
     from skelgen.prediction.choosing import Contest
@@ -26,13 +26,13 @@ logger = logging.getLogger(__name__)
 _PAUSE_S, _TIMES = 2.0, 20.0
 
 
-def begun(command: str, facts: SkeletonFacts) -> KeptPrediction:
+def begun(command: str, facts: TrialFacts) -> KeptPrediction:
     """Return what is kept of a prediction that begins now.
 
     Parameters
     ----------
     command : str
-    facts : SkeletonFacts
+    facts : TrialFacts
         They tell the quiet time of the application.
     """
     from skelgen.prediction.kept import KeptPrediction

@@ -20,7 +20,7 @@ from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.trust import Doubt, Interval, verdict_of
 
 if TYPE_CHECKING:
-    from skelgen.prediction import Calibration, SkeletonFacts
+    from skelgen.prediction import Calibration, TrialFacts
     from skelgen.prediction import Prediction as Predicted
     from skelgen.store import Inputs, Run, Store, StoredPrediction
 
@@ -115,19 +115,17 @@ class Subject:
     load: tuple[float, ...] = field(default_factory=machine_load)
 
     @classmethod
-    def of(cls, facts: SkeletonFacts, source: Path, mpi: str = "") -> Subject:
+    def of(cls, facts: TrialFacts, source: Path, mpi: str = "") -> Subject:
         """Return what is known of a skeleton, or of a phase signature run as one.
 
         Parameters
         ----------
-        facts : SkeletonFacts
+        facts : TrialFacts
         source : Path
             Where it is.
         mpi : str
             Library that runs it.
         """
-        from skelgen.prediction.predict import PHASES
-
         return cls(
             method=facts.method,
             application=facts.application,
@@ -136,7 +134,7 @@ class Subject:
             ranks=facts.ranks,
             mpi=facts.mpi,
             source=source,
-            scaling_factor=None if facts.method == PHASES else facts.scaling_factor,
+            scaling_factor=facts.scaling_factor,
             running_mpi=mpi,
             calibration=facts.calibration,
         )

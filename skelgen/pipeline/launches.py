@@ -17,7 +17,7 @@ from skelgen.launch.consent import (
 from skelgen.launch.host_runner import LocalRunner, Runner
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import mpi_environment
-from skelgen.prediction.types import SkeletonFacts
+from skelgen.prediction.skeleton_facts import SkeletonFacts
 
 if TYPE_CHECKING:
     from skelgen.prediction.skeleton_runs import SkeletonProgram
@@ -68,7 +68,7 @@ def ready_skeleton(
 
     See `skelgen.prediction.skeleton_runs.prepare`.
     """
-    from skelgen.prediction.description import FACTS_FILE
+    from skelgen.prediction.skeleton_file import FACTS_FILE
     from skelgen.prediction.skeleton_runs import prepare
 
     launch = launch_to_lend(said_by(facts), consent, str(folder / FACTS_FILE))

@@ -162,8 +162,8 @@ def _show(
 ) -> None:
     """Keep the prediction for the page, in the folder of a skeleton or a run."""
     from skelgen.prediction.kept import KeptPrediction, KeptSet
-    from skelgen.prediction.predict import PHASES
     from skelgen.prediction.trials import name_of
+    from skelgen.prediction.types import PHASES
 
     if not has_any_page(folder):
         return
@@ -200,7 +200,7 @@ def _keep(
     load: tuple[float, ...],
 ) -> Subject:
     """Keep the prediction; it is about no hosts where only the launch knows them."""
-    from skelgen.prediction.predict import PHASES
+    from skelgen.prediction.types import PHASES
 
     hosts = names(application.hosts)
     if application.elsewhere and not application.hosts:

@@ -351,7 +351,7 @@ def _by_skeleton(
     """Let a skeleton feel how slow nodes are now."""
     from skelgen.models.loads import predict_slowed
     from skelgen.pipeline.predict import predict
-    from skelgen.prediction.store import load
+    from skelgen.prediction.skeleton_file import load
 
     facts = load(folder)
     found = predict(

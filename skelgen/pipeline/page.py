@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skelgen.dwarf import SourceLine
     from skelgen.phases.stored import PhaseSignature
     from skelgen.prediction.kept import KeptPrediction
-    from skelgen.prediction.types import SkeletonFacts
+    from skelgen.prediction.skeleton_facts import SkeletonFacts
     from skelgen.signature import Signature
     from skelgen.skeleton import Report
     from skelgen.timeline import RunTimeline
@@ -102,7 +102,7 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     from skelgen.phases.store import load as load_phases
     from skelgen.pipeline.call_sites import kept_lines
     from skelgen.prediction.kept import load_kept
-    from skelgen.prediction.store import load
+    from skelgen.prediction.skeleton_file import load
     from skelgen.signature import store
     from skelgen.skeleton.methods import planner
 
@@ -126,8 +126,8 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
 
 def has_page(folder: Path) -> bool:
     """Say whether a folder is of a skeleton, and a page can be written into it."""
-    from skelgen.prediction.description import FACTS_FILE
-    from skelgen.prediction.store import writable
+    from skelgen.launch.folders import writable
+    from skelgen.prediction.skeleton_file import FACTS_FILE
 
     return (folder / FACTS_FILE).is_file() and writable(folder)
 
@@ -179,7 +179,7 @@ def _update(
     timeline: RunTimeline | None,
 ) -> None:
     from skelgen.prediction.kept import load_kept
-    from skelgen.prediction.store import load
+    from skelgen.prediction.skeleton_file import load
     from skelgen.timeline.store import TIMELINE_FILE, text_of
     from skelgen.web.newest_answer import answer_of
     from skelgen.web.page import phase_rows

@@ -90,7 +90,7 @@ def phases(
 
 
 def _warn_if_aperiodic(signature: PhaseSignature) -> None:
-    from skelgen.phases.stored import FEWEST
+    from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 
     if signature.repeated_share < _LEAST_REPEATED:
         logger.warning(
@@ -98,7 +98,7 @@ def _warn_if_aperiodic(signature: PhaseSignature) -> None:
             "would take almost as long as the application; build a skeleton instead: "
             "skelgen build RUN --scale K",
             100 * signature.repeated_share,
-            FEWEST,
+            FEWEST_OCCURRENCES,
         )
 
 

@@ -96,8 +96,9 @@ def predict(
     """
     import numpy as np
 
+    from skelgen.launch.folders import writable
     from skelgen.prediction.campaign import campaign, placed
-    from skelgen.prediction.store import load, writable
+    from skelgen.prediction.skeleton_file import load
     from skelgen.prediction.trials import Trials
 
     program: TrialProgram | None = phase_program(folder, through, consent)
@@ -155,7 +156,7 @@ def phase_program(
     """
     from skelgen.phase_execution.program import program_of
     from skelgen.phases.store import PHASES_FILE
-    from skelgen.prediction.description import FACTS_FILE
+    from skelgen.prediction.skeleton_file import FACTS_FILE
 
     file = path / PHASES_FILE if path.is_dir() else path
     if (path / FACTS_FILE).exists() or not file.is_file():

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
-from skelgen.launch.folders import replace_file
+from skelgen.launch.folders import replace_file, writable
 from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.launch.record import read_facts
 from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls
-from skelgen.prediction.store import writable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import SkelgenError, UsageError
+from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
@@ -24,7 +24,7 @@ from skelgen.pipeline.launches import ready_skeleton
 from skelgen.pipeline.predict import SEED, phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.trust import method_errors
-from skelgen.prediction import Choice, SkeletonFacts
+from skelgen.prediction import Choice, SkeletonFacts, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def select(
     import numpy as np
 
     from skelgen.prediction.choosing import Contest
-    from skelgen.prediction.store import load
+    from skelgen.prediction.skeleton_file import load
     from skelgen.prediction.trials import Trials
 
     programs: tuple[TrialProgram, ...]
@@ -134,8 +134,9 @@ def select(
     keep_runs(trials, programs, sets, kept, resume=options.resume)
     generator = np.random.default_rng(SEED)
     bound, errors = options.interval_bound, method_errors()
-    progress.start("running skeletons", 0)
     contest = Contest(programs, sets, trials, bound, errors, generator)
+    progress.start("running skeletons", contest.planned_runs)
+    progress.advance(contest.made_runs)
     watch = Watch(folder, begun("select", programs[-1].facts), contest)
     with watch.watching():
         choice = contest.choose()
@@ -160,7 +161,7 @@ def _check_same(known: Sequence[tuple[SkeletonFacts, Path]]) -> None:
             )
 
 
-def _sets(facts: SkeletonFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
+def _sets(facts: TrialFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
     """Return the candidates with their ranks placed, each once."""
     from skelgen.prediction.campaign import placed
     from skelgen.prediction.node_sets import node_sets
@@ -188,12 +189,12 @@ def _shorter(
 ) -> list[Path]:
     """Return shorter versions of a skeleton for so many sets, the shortest first."""
     from skelgen.prediction.choosing import halvings
-    from skelgen.prediction.predict import SHORTEST_S
+    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 
     found: list[Path] = []
     for power in range(1, halvings(sets) + 1):
         factor = 2**power
-        if facts.expected_s / factor < SHORTEST_S:
+        if facts.expected_s / factor < SHORTEST_TRUSTED_S:
             break
         target = folder / _BESIDE / f"k{facts.scaling_factor * factor:.4g}"
         if not target.is_dir():
@@ -214,12 +215,11 @@ def _build(
     progress: Progress,
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
-    from skelgen.prediction.description import (
+    from skelgen.prediction.skeleton_file import (
         FACTS_FILE,
         RecordedLaunch,
         SkeletonDescription,
     )
-    from skelgen.prediction.store import load_compute
     from skelgen.skeleton.emit.skeleton_files import render
     from skelgen.skeleton.methods import planner
 
@@ -227,7 +227,12 @@ def _build(
         folder, similarity_threshold=None, scaling_factor=None, target_s=None
     )
     # Its speed of computation is not measured here: this machine may only launch.
-    speed = load_compute(folder)
+    speed = SkeletonDescription.read(folder).compute
+    if speed is None:
+        raise InputError(
+            f"{folder / FACTS_FILE}: the document: the field 'compute' is missing; "
+            "build it again with skelgen build"
+        )
     plan = planner(facts.method)(signature, scaling_factor, progress=progress)
     launch = RecordedLaunch(facts.folder, facts.environment)
     described = SkeletonDescription.of(plan, speed, launch=launch)

@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skelgen.documents.dates import date_of
-from skelgen.store.rows import RunPart
 from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
     from skelgen.pipeline.store_expect import Expected
-    from skelgen.store import Added, Row, Run
+    from skelgen.store import Added, Run
+    from skelgen.store.rows import RunPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow:
+    """A part of a run of a store.
+
+    Attributes
+    ----------
+    name : str
+        The same for the same part in other runs.
+    kind : str
+        ``phase``, ``function`` or ``kernel``.
+    time_s : float or None
+        Mean time of an occurrence [s].
+    weight : float or None
+        Occurrences.
+    share : float or None
+        Of the run's time [0 to 1].
+    """
+
+    name: str
+    kind: str
+    time_s: float | None
+    weight: float | None
+    share: float | None
+
+    @classmethod
+    def of(cls, part: RunPart) -> PartRow:
+        """Return what is said of a part."""
+        return PartRow(
+            name=part.name,
+            kind=part.kind,
+            time_s=part.time_s,
+            weight=part.weight,
+            share=part.share,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)  # with slots no class could have two bases
@@ -36,7 +71,7 @@ class RunRow:
         Where it ran, as far as that is known.
     started : str or None
         When (ISO, UTC).
-    time_s : float
+    time_s : float or None
         How long it took [s].
     status : str
         How it ended: ``ok``, or what happened.
@@ -44,7 +79,7 @@ class RunRow:
         Of its hosts.
     cpu_avg_min, bandwidth_avg_min : float or None
         Least share of a core, and of a link, that the nodes left [0 to 1].
-    parts : sequence of RunPart
+    parts : sequence of PartRow
         What it consists of.
     """
 
@@ -56,12 +91,12 @@ class RunRow:
     ranks_per_node: int
     hosts: Sequence[str]
     started: str | None
-    time_s: float
+    time_s: float | None
     status: str
     system: str
     cpu_avg_min: float | None
     bandwidth_avg_min: float | None
-    parts: Sequence[RunPart]
+    parts: Sequence[PartRow]
 
     @classmethod
     def fields_of(cls, run: Run) -> dict[str, Any]:
@@ -81,33 +116,13 @@ class RunRow:
             "system": run.system,
             "cpu_avg_min": loads.get("cpu_avg_min"),
             "bandwidth_avg_min": loads.get("bandwidth_avg_min"),
-            "parts": run.parts,
+            "parts": tuple(map(PartRow.of, run.parts)),
         }
 
     @classmethod
     def of(cls, run: Run) -> RunRow:
         """Return what is said of a run."""
         return RunRow(**cls.fields_of(run))
-
-
-def run_facts(run: Run) -> dict[str, Any]:
-    """Return what machines are told of a run."""
-    return dataclasses.asdict(RunRow.of(run))
-
-
-def row_facts(identity: str, row: Row) -> dict[str, Any]:
-    """Return all that is known of a row, for machines."""
-    from skelgen.store import Run
-    from skelgen.store.lines import to_line
-
-    if isinstance(row, Run):
-        others = {
-            name: getattr(row, name)
-            for name in ("allocation", "executable", "mpi", "source", "author")
-        }
-        more = {"loads": dict(row.loads), "costs": dict(row.costs)}
-        return {"row": "run", **run_facts(row), **others, **more}
-    return {**to_line(row), "id": identity}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,11 +245,6 @@ class ExpectedTime:
                 for one in found.nearest
             ),
         }
-
-
-def added_facts(found: Added) -> dict[str, Any]:
-    """Return what machines are told of rows that were to be added."""
-    return dataclasses.asdict(NamedRows(**NamedRows.fields_of(found)))
 
 
 def date_text(started: float) -> str:

@@ -107,8 +107,9 @@ def trust_learn(
     """
     from skelgen.prediction.known_cases import read_cases
     from skelgen.trust import store
-    from skelgen.trust.learning import ENOUGH, FEWEST, learn
+    from skelgen.trust.learning import ENOUGH, learn
     from skelgen.trust.store import ErrorProvenance
+    from skelgen.trust.thresholds import FEWEST_APPLICATIONS
 
     cases = [one for path in results for one in read_cases(path)]
     cases += [one for place in stores for one in _happened(place, within_s)]
@@ -119,7 +120,7 @@ def trust_learn(
             "%s: too few applications, expected %d at least: its error stays that "
             "which comes with skelgen",
             method,
-            FEWEST,
+            FEWEST_APPLICATIONS,
         )
     for one in errors.entries:
         if one.widened:

@@ -5,12 +5,13 @@ with interval and verdict; and the `Calibration` of the reference machine.
 Paper: Sodhi and Subhlok 2005, section IV, measured scaling ratio.
 """
 
+from skelgen.prediction.skeleton_facts import SkeletonFacts
 from skelgen.prediction.types import (
     Calibration,
     Choice,
     Failure,
     Prediction,
-    SkeletonFacts,
+    TrialFacts,
 )
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "Failure",
     "Prediction",
     "SkeletonFacts",
+    "TrialFacts",
 ]

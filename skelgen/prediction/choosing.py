@@ -15,28 +15,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.prediction.campaign import FEWEST_RUNS, narrow
-from skelgen.prediction.predict import (
-    application_time,
-    method_error,
-    predict,
-    unmeasured_draws,
+from skelgen.prediction.campaign import narrow
+from skelgen.prediction.predict import method_error, predict, unmeasured_draws
+from skelgen.prediction.thresholds import (
+    CLEAR_PROBABILITY,
+    FEWEST_RUNS,
+    FEWEST_SHORT_RUNS,
+    LEAST_RUN_SPREAD,
+    MOST_SETS_NOT_THINNED,
 )
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
-from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
+from skelgen.prediction.types import Candidate, Choice, Failure, TrialFacts
 from skelgen.trust import Doubt
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import interval, median_draws, relative_spread
 from skelgen.units import format_seconds
-
-#: So few sets are not thinned: halving would leave one that nothing is compared with.
-_FEW = 2
-
-#: Spread of single runs that is assumed at least [1]: nodes that others use.
-_LEAST_SPREAD = 0.05
-
-#: Probability of being the best from which further runs of the others tell little.
-_CLEAR = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +55,25 @@ class Contest:
     interval_bound: float
     errors: MethodErrors
     generator: np.random.Generator
+
+    @property
+    def planned_runs(self) -> int:
+        """Return how many runs are likely: of all rounds, and the fewest of the last.
+
+        Sets that fail and a budget that ends make fewer; noisy runs make more.
+        """
+        alive, runs = len(self.sets), 0
+        for _ in self.programs[:-1]:
+            if alive <= MOST_SETS_NOT_THINNED:
+                break
+            runs += FEWEST_SHORT_RUNS * alive
+            alive = _kept(alive)
+        return runs + FEWEST_RUNS * alive
+
+    @property
+    def made_runs(self) -> int:
+        """Return how many runs were made, those of the call before too."""
+        return sum(map(len, self.trials.runs_s.values()))
 
     def choose(self) -> Choice:
         """Run skeletons until the best set is known or the time is over."""
@@ -91,7 +103,7 @@ class Contest:
         """Return the sets that are still good after all skeletons but the longest."""
         alive = list(self.sets)
         for program in self.programs[:-1]:
-            if len(alive) <= _FEW:
+            if len(alive) <= MOST_SETS_NOT_THINNED:
                 break
             self._try(program, alive)
             # The better of two: a burst that only one run met is not the set's.
@@ -110,7 +122,9 @@ class Contest:
         left_s = self.trials.left_s
         self.trials.make(program, sets, 1)
         if self.trials.left_s >= left_s * (1 - 1 / (2 * len(self.programs))):
-            self.trials.make(program, sets, 2)
+            self.trials.make(program, sets, FEWEST_SHORT_RUNS)
+        else:  # they were planned
+            self.trials.progress.advance(len(self._working(sets)))
 
     def _waiting(self, alive: Sequence[NodeSet]) -> list[NodeSet]:
         """Return the sets that must run the longest skeleton again.
@@ -132,7 +146,11 @@ class Contest:
             return open_
         chances = self._chances(alive)
         best = max(chances, key=lambda hosts: chances[hosts])
-        return [h for h in open_ if h == best] if chances[best] > _CLEAR else open_
+        return (
+            [h for h in open_ if h == best]
+            if chances[best] > CLEAR_PROBABILITY
+            else open_
+        )
 
     def _longest(self, hosts: NodeSet) -> TrialProgram | None:
         """Return the longest skeleton that ran on a set."""
@@ -141,7 +159,7 @@ class Contest:
                 return program
         return None
 
-    def _facts(self, program: TrialProgram) -> SkeletonFacts:
+    def _facts(self, program: TrialProgram) -> TrialFacts:
         """Return facts of a skeleton whose ratio fits that of the longest one.
 
         The sets on which both ran tell how much shorter the skeleton really is.
@@ -154,9 +172,9 @@ class Contest:
             if times(last, hosts) and times(program, hosts)
         ]
         return (
-            shortened(last.facts, statistics.median(factors))
+            last.facts.shortened(statistics.median(factors))
             if factors
-            else (program.facts)
+            else program.facts
         )
 
     def _chances(self, sets: Sequence[NodeSet]) -> dict[NodeSet, float]:
@@ -190,13 +208,13 @@ class Contest:
         half_width = known.within if within else known.half_width
         error = error_draws(half_width, len(draws), self.generator)
         error *= unmeasured_draws(facts, len(draws), self.generator)
-        return application_time(facts, draws) * error
+        return facts.application_time(draws) * error
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""
         spreads = [relative_spread(runs_s) for runs_s in self.trials.runs_s.values()]
         known = [spread for spread in spreads if spread is not None]
-        return max(_LEAST_SPREAD, statistics.median(known) if known else 0.0)
+        return max(LEAST_RUN_SPREAD, statistics.median(known) if known else 0.0)
 
     def _choice(self) -> Choice:
         """Order the sets: those that stayed longest first, then by their times."""
@@ -242,7 +260,7 @@ class Contest:
 
 def _kept(count: int) -> int:
     """Return how many of so many sets go on to a longer skeleton."""
-    return max(_FEW, (count + 1) // 2)
+    return max(MOST_SETS_NOT_THINNED, (count + 1) // 2)
 
 
 def halvings(count: int) -> int:
@@ -253,18 +271,4 @@ def halvings(count: int) -> int:
     >>> [halvings(count) for count in (2, 3, 6, 100)]
     [0, 1, 2, 6]
     """
-    return 0 if count <= _FEW else 1 + halvings(_kept(count))
-
-
-def shortened(facts: SkeletonFacts, factor: float) -> SkeletonFacts:
-    """Return the facts of a skeleton that takes 1/factor of another's time."""
-    known = facts.calibration
-    if known is not None:
-        runs_s = tuple(run_s / factor for run_s in known.skeleton_runs_s)
-        known = replace(known, skeleton_runs_s=runs_s)
-    return replace(
-        facts,
-        scaling_factor=facts.scaling_factor * factor,
-        expected_s=facts.expected_s / factor,
-        calibration=known,
-    )
+    return 0 if count <= MOST_SETS_NOT_THINNED else 1 + halvings(_kept(count))

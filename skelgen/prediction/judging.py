@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.prediction.predict import correction, scaled, scaled_draws
+from skelgen.prediction.scaling import correction, scaled, scaled_draws
 from skelgen.trust import Interval
 from skelgen.trust.intervals import interval
 

@@ -12,7 +12,7 @@ from skelgen.documents.files import read_text
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.launch.process import NOTE
 from skelgen.prediction.judging import ScenarioTimes, judged
-from skelgen.prediction.predict import PAPER_2005, WHOLE_EVENTS
+from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.cases import Case
 
 logger = logging.getLogger(__name__)

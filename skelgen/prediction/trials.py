@@ -19,7 +19,7 @@ from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.run_end import failure_of
-from skelgen.prediction.types import Failure, SkeletonFacts
+from skelgen.prediction.types import Failure, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt
 from skelgen.units import format_seconds
@@ -56,7 +56,7 @@ class TrialProgram(Protocol):
         """Return the file that tells it from others."""
 
     @property
-    def facts(self) -> SkeletonFacts:
+    def facts(self) -> TrialFacts:
         """Return what a prediction needs to know."""
 
     @property

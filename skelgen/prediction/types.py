@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.launch import Host
-from skelgen.matching.waits import WaitState
 from skelgen.trust import Doubt, Interval, verdict_of
-from skelgen.trust.recording_doubts import Unseen
+
+#: Times of runs [s].
+Times: TypeAlias = float | NDArray[np.float64]
+
+#: Methods: a skeleton that is a subset of whole matched events, one by the rules of the
+#: 2005 paper, which predicts by its rules, too, and the application itself, executed
+#: for its phases.
+WHOLE_EVENTS, PAPER_2005, PHASES = "whole-events", "paper2005", "phases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,98 +113,86 @@ class Calibration:
         return lost_s / (lost_s + kept_s)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkeletonFacts:
-    """What a prediction needs to know about a skeleton.
+class TrialFacts(Protocol):
+    """What a prediction needs to know about what it runs for an application.
 
-    An application that is run for its phases has the same facts, but for those of a
-    skeleton alone: these keep the values that say "nothing is left out".
-
-    Attributes
-    ----------
-    ranks : int
-    scaling_factor : float
-        K as built [1]; 1 where the application itself runs.
-    expected_s : float
-        Expected time on the recording machine [s].
-    application_s : float
-        Time of the recorded run [s].
-    smallest_good_s : float
-        Time of the shortest good skeleton [s]; 0 where any length will do.
-    dropped_share : float
-        Share of the application's time that nothing in the skeleton stands for.
-    mpi : str
-        Library that the application was recorded with.
-    ranks_per_host : tuple of int
-        Of the recorded run.
-    command : tuple of str
-        Launch of the application; empty when it is not known.
-    folder : str
-        Working directory of that launch.
-    environment : tuple of (str, str)
-        Variables of that launch that change how MPI behaves.
-    calibration : Calibration or None
-        The one that is used.
-    calibrations : tuple of Calibration
-        All that were stored, the oldest first.
-    mix_error : float or None
-        How unlike the application's computation the skeleton's is beside known
-        competitors [1]; None when that was not measured.
-    method : str
-        Rules that the skeleton was planned by; ``phases`` when it is no skeleton but
-        the application, executed for its phases.
-    unmeasured_share : float
-        Share of the application's time that these phases do not tell [0 to 1].
-    drift : float
-        By how much their times drifted in the recording [1].
-    dealers : tuple of int
-        Ranks that answer whoever comes first, where the skeleton answers each partner
-        as often as in the recording.
-    not_computed : tuple of (str, float)
-        What the application's ranks did where the skeleton computes, and its share of
-        the application's time [0 to 1].
-    unseen : Unseen or None
-        What the ranks did that no event shows; None where the recorder did not look.
-    application, recorded : str
-        Name of the program and date of the recorded run (ISO, UTC); empty where they
-        are not known.
-    waits : tuple of WaitState
-        How long the ranks of the recorded run waited for each other, where the
-        skeleton was built from the run.
+    A skeleton is one implementation, the application itself, executed for its phases,
+    another: each says how its times become times of the application.
     """
 
-    ranks: int
-    scaling_factor: float = 1.0
-    expected_s: float
-    application_s: float
-    smallest_good_s: float = 0.0
-    dropped_share: float = 0.0
-    mpi: str
-    ranks_per_host: tuple[int, ...]
-    command: tuple[str, ...]
-    folder: str
-    environment: tuple[tuple[str, str], ...]
-    calibration: Calibration | None = None
-    mix_error: float | None = None
-    method: str = "whole-events"
-    unmeasured_share: float = 0.0
-    drift: float = 0.0
-    dealers: tuple[int, ...] = ()
-    not_computed: tuple[tuple[str, float], ...] = ()
-    unseen: Unseen | None = None
-    calibrations: tuple[Calibration, ...] = ()
-    application: str = ""
-    recorded: str = ""
-    waits: tuple[WaitState, ...] = ()
+    @property
+    def application(self) -> str:
+        """Return the name of the program; empty where it is not known."""
+
+    @property
+    def recorded(self) -> str:
+        """Return the date of the recorded run (ISO, UTC); empty where not known."""
+
+    @property
+    def application_s(self) -> float:
+        """Return the time of the recorded run [s]."""
 
     @property
     def quiet_s(self) -> float:
-        """Return the application's time on a quiet machine, as far as known [s].
+        """Return the application's time on a quiet machine, as far as known [s]."""
 
-        That of the calibration; without one that of the recorded run.
-        """
-        known = self.calibration
-        return self.application_s if known is None else known.application_s
+    @property
+    def expected_s(self) -> float:
+        """Return how long it takes on the recording machine [s]."""
+
+    @property
+    def ranks(self) -> int:
+        """Return with how many ranks it runs."""
+
+    @property
+    def ranks_per_host(self) -> tuple[int, ...]:
+        """Return those of each host of the recorded run."""
+
+    @property
+    def mpi(self) -> str:
+        """Return the library that the application was recorded with."""
+
+    @property
+    def method(self) -> str:
+        """Return what tells methods with different errors apart."""
+
+    @property
+    def scaling_factor(self) -> float | None:
+        """Return K [1]; None where the application itself runs."""
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """Return the one that is used; None where there is none."""
+
+    @property
+    def ratio(self) -> float:
+        """Return application time / its time on the reference [1]."""
+
+    @property
+    def unmeasured_share(self) -> float:
+        """Return the share of the application's time that its times miss [0 to 1]."""
+
+    @property
+    def drift(self) -> float:
+        """Return by how much its times drifted in the recording [1]."""
+
+    @property
+    def narrowing(self) -> str:
+        """Return what the user can do about a wide interval."""
+
+    def application_time(self, there_s: Times) -> NDArray[np.float64]:
+        """Turn its times into times of the application [s]."""
+
+    def draws(
+        self, runs_s: Sequence[float], generator: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw the application's time [s] without the error of the method."""
+
+    def doubts(self, mpi: str) -> tuple[Doubt, ...]:
+        """Return in what it is unlike the application, when it runs with an MPI."""
+
+    def shortened(self, factor: float) -> TrialFacts:
+        """Return the facts of a shorter version, by how much longer this one takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,15 @@ from skelgen.reference.compute import (
     compiled,
     unmeasured,
 )
+from skelgen.reference.thresholds import (
+    MIXTURE_ROUNDS_FACTOR,
+    ROUNDS_BESIDE_COMPETITORS,
+)
 from skelgen.rendering.c_template import fill
 
 #: What competes, in the order of :data:`Slowdown`.
 COMPETITORS = ("arithmetic", "memory")
 
-#: How often each part is measured, quiet and beside each competitor; the mixture of
-#: parts so many times as often.
-ROUNDS, _OFTENER = 7, 3
 
 #: CPU time beside each competitor over that on the quiet machine [1].
 Slowdown: TypeAlias = tuple[float, float]
@@ -99,7 +100,8 @@ class Bench:
             processes=self.processes,
             cores=self.cores,
             mixture=mixture,
-            rounds=ROUNDS * (_OFTENER if mixture else 1),
+            rounds=ROUNDS_BESIDE_COMPETITORS
+            * (MIXTURE_ROUNDS_FACTOR if mixture else 1),
         )
         with compiled(self.compiler, source) as program:
             yield [str(program), str(os.getpid())]

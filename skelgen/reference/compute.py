@@ -26,6 +26,7 @@ from skelgen.documents import Field, read_json, sealed_json
 from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch.folders import alone, private_folder, replace_file
 from skelgen.launch.process import run
+from skelgen.reference.thresholds import FEWEST_CPU_TIME_QUERIES_PER_S
 from skelgen.rendering.c_template import fill
 
 logger = logging.getLogger(__name__)
@@ -34,8 +35,6 @@ logger = logging.getLogger(__name__)
 #: Not -std=c11, which turns trigraphs on: ??/ would be a backslash.
 COMPILER_FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fno-tree-vectorize")
 
-#: Rarer than the scheduler's own ticks, queries of the CPU time change nothing.
-_FEWEST_QUERIES_PER_S = 100.0
 _PARTS = ("arithmetic", "streaming", "chasing")
 _FIELDS = (
     "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
@@ -147,7 +146,7 @@ class ComputeNumbers:
             How often a second the computation asks for its CPU time; seldom is never
             [1/s].
         """
-        often = queries_per_s >= _FEWEST_QUERIES_PER_S
+        often = queries_per_s >= FEWEST_CPU_TIME_QUERIES_PER_S
         arithmetic, streaming, chasing = map(_rate, calibration.steps_per_us)
         processes = calibration.processes
         return cls(

@@ -11,23 +11,18 @@ from numpy.typing import NDArray
 
 from skelgen.reference.competitors import Slowdown
 from skelgen.reference.compute import Mix
+from skelgen.reference.thresholds import (
+    LEAST_EXCESS,
+    LEAST_MIX_SHARE,
+    MOST_MIXTURES,
+    MOST_WORKING_SETS,
+    SLOWDOWN_NOISE,
+)
 
 #: Working sets to choose from: within a core's own cache, about as large, within the
 #: share of the last cache that neighbours leave us or not, as large as it, beyond it
 #: [bytes].
 WORKING_SETS = tuple(size << 19 for size in (1, 2, 4, 8, 24, 48, 96))
-
-#: Slowdowns that were measured twice differ by so much [1].
-NOISE = 0.02
-
-#: Smaller shares are left out [1].
-_SMALLEST_SHARE = 0.005
-
-#: Slowdowns below this tell nothing of how parts add up [1].
-_SMALLEST_EXCESS = 0.005
-
-#: Mixtures that are measured for a working set, and working sets that are tried [1].
-_TRIALS, _SETS = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ def off(wanted: Slowdown, got: Slowdown) -> float:
 def fit(
     wanted: Slowdown,
     parts: Mapping[int, Sequence[Slowdown]],
-    noise: float = NOISE,
+    noise: float = SLOWDOWN_NOISE,
 ) -> Fit:
     """Choose shares and working set, as if shares of time slowed down on their own.
 
@@ -110,7 +105,7 @@ def _shares(
     solved = np.linalg.lstsq(above.T, 1 - table[last] / wanted, rcond=None)[0]
     shares[others] = solved
     shares[last] = 1 - solved.sum()
-    return shares if min(shares[list(chosen)]) >= _SMALLEST_SHARE else None
+    return shares if min(shares[list(chosen)]) >= LEAST_MIX_SHARE else None
 
 
 def _mix(shares: NDArray[np.float64], size_bytes: int) -> Mix:
@@ -141,13 +136,13 @@ def fit_measured(
     """
     trials = [Fit(Mix(), wanted, next(iter(parts.values()))[0])]
     left = dict(parts)
-    for _ in range(_SETS):
+    for _ in range(MOST_WORKING_SETS):
         guess = fit(wanted, left)
         if guess.mix == Mix():
             break
         size_bytes = guess.mix.working_set_bytes
         trials += _corrected(guess, left.pop(size_bytes), measure)
-        if not left or min(trial.error for trial in trials) <= NOISE:
+        if not left or min(trial.error for trial in trials) <= SLOWDOWN_NOISE:
             break
     return min(trials, key=lambda trial: trial.error)
 
@@ -159,21 +154,21 @@ def _corrected(
     wanted, size_bytes = guess.wanted, guess.mix.working_set_bytes
     trials: list[Fit] = []
     tried = {Mix()}
-    while len(trials) < _TRIALS and guess.mix not in tried:
+    while len(trials) < MOST_MIXTURES and guess.mix not in tried:
         tried.add(guess.mix)
         got = measure(guess.mix)
         trials.append(Fit(guess.mix, wanted, got))
-        if trials[-1].error <= NOISE:
+        if trials[-1].error <= SLOWDOWN_NOISE:
             break
         gains = [_gain(*pair) for pair in zip(guess.got, got, strict=True)]
         first, second = (1 + (w - 1) * g for w, g in zip(wanted, gains, strict=True))
-        noise = NOISE * min(1.0, *gains)
+        noise = SLOWDOWN_NOISE * min(1.0, *gains)
         guess = fit((first, second), {size_bytes: parts}, noise)
     return trials
 
 
 def _gain(expected: float, measured: float) -> float:
     """Return what slowdowns above 1 are to be aimed at by, to meet a wanted one [1]."""
-    if min(expected, measured) < 1 + _SMALLEST_EXCESS:
+    if min(expected, measured) < 1 + LEAST_EXCESS:
         return 1.0  # arithmetic: it tells nothing of the other parts
     return (expected - 1) / (measured - 1)

@@ -28,7 +28,8 @@ class Result:
     """What a command answers.
 
     In JSON it begins with ``format``, the version of all answers, and ``result``, the
-    name of this one: that of its command, with ``-`` between words.
+    name of this one: that of its command, with ``-`` between words. Those that no
+    command prints begin with ``server-``.
     """
 
     result: ClassVar[str]

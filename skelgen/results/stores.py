@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -261,17 +261,14 @@ class MethodRecord:
     doubted: int
 
     @classmethod
-    def of(cls, one: TrackRecord) -> Self:
+    def fields_of(cls, one: TrackRecord) -> dict[str, Any]:
+        """Return what is said of predictions, by the names of the fields."""
+        return asdict(one)
+
+    @classmethod
+    def of(cls, one: TrackRecord) -> MethodRecord:
         """Return what is said of a method."""
-        return cls(
-            method=one.method,
-            predictions=one.predictions,
-            happened=one.happened,
-            median_error=one.median_error,
-            p90_error=one.p90_error,
-            inside=one.inside,
-            doubted=one.doubted,
-        )
+        return MethodRecord(**cls.fields_of(one))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

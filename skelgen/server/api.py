@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from skelgen.pipeline import browsing, model_keep
 from skelgen.pipeline.ask import how_long
 from skelgen.pipeline.store_expect import Expected
-from skelgen.pipeline.store_facts import date_text, row_facts
 from skelgen.results.model_answers import ModelPredictResult
 from skelgen.results.models_listed import ModelListResult, ModelShowResult
+from skelgen.results.server_answers import (
+    ServerApplicationsResult,
+    ServerPredictionsResult,
+)
 from skelgen.results.stored_runs import StoreShowResult
 from skelgen.results.stores import StoreExpectResult, StoreListResult
 from skelgen.server.pages import (
@@ -20,17 +21,12 @@ from skelgen.server.pages import (
     stored_run,
 )
 from skelgen.server.settings import Answer, Question
-from skelgen.store.track_record import TrackRecord
 
 
 def applications(question: Question) -> Answer:
     """List the applications with their runs, and count the rows of each kind."""
     found = browsing.store_overview(question.settings.store)
-    those = [
-        {"app": one.name, "runs": one.runs, "last": date_text(one.last) or None}
-        for one in found.applications
-    ]
-    return {"applications": those, "counts": found.counts}
+    return ServerApplicationsResult.of(found)
 
 
 def runs(question: Question) -> Answer:
@@ -65,19 +61,7 @@ def model(question: Question) -> Answer:
 
 def predictions(question: Question) -> Answer:
     """List a part of the predictions, and how good all were, as store record does."""
-    found = browsed_predictions(question)
-    return {
-        "methods": [asdict(one) for one in found.records],
-        "applications": [_record("application", *one) for one in found.applications],
-        "months": [_record("month", *one) for one in found.months],
-        "predictions": [row_facts(one.identity, one) for one in found.predictions],
-        "total": found.total,
-        "begin": found.begin,
-    }
-
-
-def _record(kind: str, name: str, record: TrackRecord) -> dict[str, object]:
-    return {kind: name, **asdict(record)}
+    return ServerPredictionsResult.of(browsed_predictions(question))
 
 
 def ask(question: Question) -> Answer:

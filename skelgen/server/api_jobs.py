@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from skelgen.results.server_answers import JobRow, ServerJobResult, ServerJobsResult
 from skelgen.server.job_words import wanted
+from skelgen.server.jobs import Job
 from skelgen.server.pages_jobs import (
     cancelled,
     job_facts,
@@ -17,14 +19,12 @@ from skelgen.server.settings import Answer, Question
 def jobs(question: Question) -> Answer:
     """List the jobs, the last first."""
     found = queue_of(question).folder.all()
-    return {"jobs": [job_facts(question, one) for one in found]}
+    return ServerJobsResult(jobs=[JobRow(**job_facts(question, one)) for one in found])
 
 
 def job(question: Question) -> Answer:
     """Show one job, with what its command printed when it is done."""
-    found = stored_job(question)
-    answer = queue_of(question).answer(found)
-    return {**job_facts(question, found), "answer": answer}
+    return _answered(question, stored_job(question))
 
 
 def add_job(question: Question) -> Answer:
@@ -32,9 +32,14 @@ def add_job(question: Question) -> Answer:
     command, words = wanted(question.body)
     if command == "model fit":
         words = (*words, f"--author={author_of(question)}")
-    return job_facts(question, start_job(question, words, about=command))
+    return _answered(question, start_job(question, words, about=command))
 
 
 def cancel_job(question: Question) -> Answer:
     """End a job."""
-    return job_facts(question, cancelled(question))
+    return _answered(question, cancelled(question))
+
+
+def _answered(question: Question, found: Job) -> ServerJobResult:
+    answer = queue_of(question).answer(found)
+    return ServerJobResult(**job_facts(question, found), answer=answer)

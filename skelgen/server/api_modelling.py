@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
 from skelgen.pipeline import kernels
@@ -13,6 +15,9 @@ from skelgen.pipeline.template_curves import (
     template_answer,
 )
 from skelgen.results.model_answers import ModelTemplateResult
+from skelgen.results.model_couplings import ModelCoupleResult
+from skelgen.results.reading import from_json
+from skelgen.results.server_answers import ServerTemplatesResult
 from skelgen.server.pages_templates import fact_texts_of
 from skelgen.server.settings import Answer, Question
 
@@ -23,19 +28,7 @@ COUPLING = ("app", "where", "at", "chain", "family", "template")
 
 def templates(question: Question) -> Answer:
     """List the templates: rows of their own, and those of models."""
-    return {
-        "templates": [
-            {
-                "id": one.identity,
-                "name": one.name,
-                "app": one.application,
-                "formula": one.text,
-                "inputs": list(one.inputs),
-                "model": one.model.identity if one.model else None,
-            }
-            for one in kept_templates(question.settings.store)
-        ]
-    }
+    return ServerTemplatesResult.of(kept_templates(question.settings.store))
 
 
 def template(question: Question) -> Answer:
@@ -75,5 +68,5 @@ def coupling(question: Question) -> Answer:
         tuple(listed(asked.get("family", ""))),
         fact_texts_of(asked.get("template", "")),
     )
-    found = kernels.coupled_apart(wanted)
-    return {**found, "command": kernels.coupling_command(wanted)}
+    found = from_json(ModelCoupleResult, kernels.coupled_apart(wanted))
+    return replace(found, command=kernels.coupling_command(wanted))

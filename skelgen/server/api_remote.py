@@ -10,6 +10,11 @@ from skelgen.documents.files import as_text
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import download
 from skelgen.pipeline.server_client import API
+from skelgen.results.server_answers import (
+    ServerAboutResult,
+    ServerKnownResult,
+    ServerRowResult,
+)
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.server.tokens import Right
 
@@ -20,14 +25,14 @@ def about(question: Question) -> Answer:
     """Say what the server is, what the token allows, and how much may be sent."""
     settings, visitor = question.settings, question.visitor
     right = Right.OPEN if visitor is None else visitor.right
-    return {
-        "api": API,
-        "version": __version__,
-        "right": right.word,
-        "read_only": settings.read_only,
-        "most_bytes": settings.most_bytes,
-        "left_bytes": question.left,
-    }
+    return ServerAboutResult(
+        api=API,
+        version=__version__,
+        right=right.word,
+        read_only=settings.read_only,
+        most_bytes=settings.most_bytes,
+        left_bytes=question.left,
+    )
 
 
 def known(question: Question) -> Answer:
@@ -40,7 +45,7 @@ def known(question: Question) -> Answer:
         raise RefusedError(400, f"ask for at most {_MOST_IDENTITIES} rows at once")
     names = [json_field(line, request).text() for line in lines]
     found = download.known_identities(question.settings.store, names)
-    return {"known": sorted(found)}
+    return ServerKnownResult(known=sorted(found))
 
 
 def row(question: Question) -> Answer:
@@ -49,9 +54,4 @@ def row(question: Question) -> Answer:
         found = download.kept_row(question.settings.store, question.path["identity"])
     except (InputError, UsageError) as error:
         raise RefusedError(404, str(error)) from error
-    return {
-        "id": found.identity,
-        "line": found.line,
-        "model": found.model,
-        "page": found.page,
-    }
+    return ServerRowResult.of(found)

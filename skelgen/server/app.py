@@ -216,7 +216,7 @@ class _Endpoint:
                 raise
             told = str(system_error(error))
             return problem(503, told, settings, visitor, api=one.is_api)
-        return reply(found, settings, visitor, api=one.is_api)
+        return reply(found, settings, visitor)
 
     async def _work(self, work: Callable[[], _Result]) -> _Result:
         """Work in a thread.

@@ -45,7 +45,11 @@ def described(routes: Iterable[Route], prefix: str) -> Mapping[str, object]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Answer": _ANSWER, "Problem": _PROBLEM, **_results(routes)},
+            "schemas": {
+                "Description": _DESCRIPTION,
+                "Problem": _PROBLEM,
+                **_results(routes),
+            },
         },
     }
 
@@ -64,7 +68,7 @@ def _operation(one: Route) -> dict[str, Any]:
         }
         for name in one.query
     ]
-    answered = [kind.__name__ for kind in one.answers] or ["Answer"]
+    answered = [kind.__name__ for kind in one.answers] or ["Description"]
     found: dict[str, Any] = {
         "operationId": f"{one.method.lower()}{_PART.sub('', one.path).title()}",
         "summary": summary,
@@ -126,10 +130,11 @@ def _response(text: str, media_type: str, *schemas: str) -> dict[str, Any]:
 
 _TEXT = {"type": "string", "maxLength": 1000}
 _TEXTS = {"type": "array", "items": _TEXT}
-_ANSWER = {
+#: What this is itself: it has a schema of its own.
+_DESCRIPTION = {
     "type": "object",
-    "required": ["format"],
-    "properties": {"format": {"type": "integer"}},
+    "description": "As https://spec.openapis.org/oas/3.1 has it.",
+    "required": ["openapi", "info", "paths"],
 }
 _PROBLEM = {
     "type": "object",

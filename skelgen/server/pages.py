@@ -257,4 +257,4 @@ def tab_icon(question: Question) -> Answer:
 
 def health(question: Question) -> Answer:
     """Say that the server runs, and no more."""
-    return {"status": "ok"}
+    return Sent(b'{"status": "ok"}', "application/json")

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from http import HTTPStatus
+from typing import Any
 
 from skelgen.documents.dates import date_of
 from skelgen.pipeline.store_record import shown_store
@@ -145,7 +146,7 @@ def cancelled(question: Question) -> Job:
     return stored_job(question)
 
 
-def job_facts(question: Question, found: Job) -> dict[str, object]:
+def job_facts(question: Question, found: Job) -> dict[str, Any]:
     """Return what machines are told of a job."""
     facts = asdict(found)
     for name in ("server", "process", "tries", "back"):

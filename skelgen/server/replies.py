@@ -9,10 +9,9 @@ from http import HTTPStatus
 from starlette.responses import Response, StreamingResponse
 
 from skelgen.documents.archives import safe_name
-from skelgen.documents.json_answers import answer, plain
 from skelgen.documents.text_of_bytes import shown
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
-from skelgen.results.base import Result, to_json
+from skelgen.results.base import to_json
 from skelgen.server.keyring import Visitor
 from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings, Streamed
 from skelgen.web.site import SitePage
@@ -42,9 +41,7 @@ _HASHED = (
 )
 
 
-def reply(
-    found: Answer, settings: Settings, visitor: Visitor | None, *, api: bool
-) -> Response:
+def reply(found: Answer, settings: Settings, visitor: Visitor | None) -> Response:
     """Return what is sent for an answer."""
     if isinstance(found, SitePage):
         return page(found, settings, visitor)
@@ -58,10 +55,7 @@ def reply(
     if isinstance(found, Streamed):
         headers = _as_file(found.file_name)
         return StreamingResponse(found.parts, 200, headers, media_type=found.media_type)
-    if isinstance(found, Result):
-        return _json(to_json(found), 200)
-    described = "openapi" in found  # has a version of its own
-    return _json(plain(found) if described or not api else answer(found), 200)
+    return _json(to_json(found), 200)
 
 
 def _as_file(name: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ requests from it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,16 @@ from skelgen.results.model_answers import ModelPredictResult, ModelTemplateResul
 from skelgen.results.model_couplings import ModelCoupleResult
 from skelgen.results.model_curves import ModelCurveResult
 from skelgen.results.models_listed import ModelListResult, ModelShowResult
+from skelgen.results.server_answers import (
+    ServerAboutResult,
+    ServerApplicationsResult,
+    ServerJobResult,
+    ServerJobsResult,
+    ServerKnownResult,
+    ServerPredictionsResult,
+    ServerRowResult,
+    ServerTemplatesResult,
+)
 from skelgen.results.stored_runs import StoreCompareResult, StoreShowResult
 from skelgen.results.stores import (
     StoreAddResult,
@@ -52,7 +63,7 @@ from skelgen.server import (
     pages_uploads,
 )
 from skelgen.server.openapi import described
-from skelgen.server.settings import Answer, Question
+from skelgen.server.settings import Answer, Question, Sent
 from skelgen.server.tokens import Right
 
 
@@ -76,7 +87,7 @@ class Route:
     long : bool
         Sends or gets files: it has more time, and its body may be larger.
     answers : tuple of types of Result
-        What it answers, one of them; none where no command prints it with ``--json``.
+        What it answers, one of them; none where it answers no results.
     """
 
     method: str
@@ -113,7 +124,8 @@ _OPEN, _READ, _ADD, _ADMINISTER = Right
 
 def _description(question: Question) -> Answer:
     """Describe the API, in the form of OpenAPI 3.1."""
-    return described(ROUTES, question.settings.prefix)
+    found = described(ROUTES, question.settings.prefix)
+    return Sent(json.dumps(found, allow_nan=False).encode("ascii"), "application/json")
 
 
 #: The way in (`skelgen.server.sign_in`) is not here: it shows nothing of the store.
@@ -197,9 +209,18 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.ASKED),
     Route("GET", "/loads/picture.svg", _READ, pages_loads.picture, pages_loads.ASKED),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
-    Route("GET", "/api/server", _READ, api_remote.about),
-    Route("GET", "/api/rows/{identity}", _READ, api_remote.row),
-    Route("POST", "/api/known", _ADD, api_remote.known),
+    Route(
+        *("GET", "/api/server", _READ, api_remote.about),
+        answers=(ServerAboutResult,),
+    ),
+    Route(
+        *("GET", "/api/rows/{identity}", _READ, api_remote.row),
+        answers=(ServerRowResult,),
+    ),
+    Route(
+        *("POST", "/api/known", _ADD, api_remote.known),
+        answers=(ServerKnownResult,),
+    ),
     Route("GET", "/model/curve", _READ, pages_curve.curve, _CURVE),
     Route("GET", "/model/curve/picture.svg", _READ, pages_curve.picture, _CURVE),
     Route("GET", "/model/curve/residuals.svg", _READ, pages_curve.residuals, _CURVE),
@@ -223,11 +244,20 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/jobs", _READ, pages_jobs.jobs),
     Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
     Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),
-    Route("GET", "/api/jobs", _READ, api_jobs.jobs),
-    Route("POST", "/api/jobs", _ADD, api_jobs.add_job),
-    Route("GET", "/api/jobs/{identity}", _READ, api_jobs.job),
-    Route("DELETE", "/api/jobs/{identity}", _ADD, api_jobs.cancel_job),
-    Route("GET", "/api/applications", _READ, api.applications),
+    Route("GET", "/api/jobs", _READ, api_jobs.jobs, answers=(ServerJobsResult,)),
+    Route("POST", "/api/jobs", _ADD, api_jobs.add_job, answers=(ServerJobResult,)),
+    Route(
+        *("GET", "/api/jobs/{identity}", _READ, api_jobs.job),
+        answers=(ServerJobResult,),
+    ),
+    Route(
+        *("DELETE", "/api/jobs/{identity}", _ADD, api_jobs.cancel_job),
+        answers=(ServerJobResult,),
+    ),
+    Route(
+        *("GET", "/api/applications", _READ, api.applications),
+        answers=(ServerApplicationsResult,),
+    ),
     Route("GET", "/api/runs", _READ, api.runs, _RUNS, answers=(StoreListResult,)),
     Route("POST", "/api/runs", _ADD, changes.add_lines, answers=(StoreAddResult,)),
     Route(
@@ -255,7 +285,10 @@ ROUTES: tuple[Route, ...] = (
         *("GET", "/api/models/{identity}", _READ, api.model),
         answers=(ModelShowResult,),
     ),
-    Route("GET", "/api/templates", _READ, api_modelling.templates),
+    Route(
+        *("GET", "/api/templates", _READ, api_modelling.templates),
+        answers=(ServerTemplatesResult,),
+    ),
     Route(
         *("GET", "/api/model/template", _READ, api_modelling.template),
         query=api_modelling.TEMPLATE,
@@ -266,7 +299,10 @@ ROUTES: tuple[Route, ...] = (
         query=api_modelling.COUPLING,
         answers=(ModelCoupleResult,),
     ),
-    Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
+    Route(
+        *("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
+        answers=(ServerPredictionsResult,),
+    ),
     Route(
         *("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
         answers=(SystemListResult, SystemCompareResult),

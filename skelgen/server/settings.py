@@ -174,8 +174,8 @@ class Streamed:
     file_name: str
 
 
-#: A page, a result, JSON, another address, bytes, or a file.
-Answer = SitePage | Result | Mapping[str, object] | GoTo | Sent | Streamed
+#: A page, a result (which is JSON), another address, bytes, or a file.
+Answer = SitePage | Result | GoTo | Sent | Streamed
 
 
 class RefusedError(Exception):

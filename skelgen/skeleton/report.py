@@ -12,17 +12,20 @@ from skelgen.events import function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
-from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
 from skelgen.skeleton.quantities.series import series_sums
+from skelgen.skeleton.thresholds import (
+    LARGEST_CLASS_DEVIATION,
+    LEAST_CLASS_SHARE,
+    LEAST_DROPPED_WARNED,
+    LEAST_LISTED_SHARE,
+)
 from skelgen.skeleton.types import KeptClass, Program, Report
 from skelgen.trust.skeleton_doubts import unlike_doubts
 from skelgen.units import NS_PER_S, format_bytes, format_seconds
 
-#: More dropped time than this is worth a warning [1].
-_DROPPED_WARNING = 0.02
-#: Averages that are listed, and the share of the time that makes one worth it [1].
-_MERGED_LISTED, _MERGED_SHARE = 10, 1e-5
+#: Averages that are listed.
+_MERGED_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def report_of(
             f"dominant sequence: take K <= {good:g}, a skeleton of "
             f"{format_seconds(smallest_s)} and more"
         )
-    if share > _DROPPED_WARNING:
+    if share > LEAST_DROPPED_WARNED:
         said.append(f"run time not represented in the skeleton: {share:.1%}")
     return Report(
         classes=classes,
@@ -246,8 +249,8 @@ def _warnings(table: _Table, fraction: float) -> list[str]:
     target = calls * fraction
     off = np.abs(np.bincount(place, table.kept, len(names)) - target)
     of_rank = np.bincount(table.rank, table.calls, ranks)
-    excess = off - np.maximum(1.0, TOLERANCE * target) - 1e-6
-    excess[calls <= RELEVANT_SHARE * of_rank[names % ranks]] = 0
+    excess = off - np.maximum(1.0, LARGEST_CLASS_DEVIATION * target) - 1e-6
+    excess[calls <= LEAST_CLASS_SHARE * of_rank[names % ranks]] = 0
     worst = int(np.argmax(excess))
     if excess[worst] <= 0:
         return []
@@ -287,6 +290,6 @@ def _merged(signature: Signature) -> tuple[tuple[str, int, float], ...]:
             if (number, leaf) not in uneven and lost_s > 0 and calls > 1:
                 label = f"computation before {symbol_label(signature, symbol)}"
                 found.append((lost_s * calls**0.5, label, calls, lost_s))
-    least_s = _MERGED_SHARE * signature.application_s
+    least_s = LEAST_LISTED_SHARE * signature.application_s
     worth = sorted((entry for entry in found if entry[0] >= least_s), reverse=True)
     return tuple(entry[1:] for entry in worth[:_MERGED_LISTED])

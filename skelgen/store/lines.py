@@ -55,6 +55,24 @@ def to_line(row: Row) -> dict[str, Any]:
     return line
 
 
+def whole_line(row: Row) -> dict[str, Any]:
+    """Return a row as a JSON object with all of its fields; null is not known.
+
+    Examples
+    --------
+    >>> from skelgen.store import Template
+    >>> whole_line(Template("t", "app", "n"))
+    {'row': 'template', 'name': 't', 'application': 'app', 'formula': 'n', 'inputs': []}
+    """
+    kind = kind_of(type(row))
+    written = zip(kind.written, kind.values(row), strict=True)
+    values = {
+        name: value if plain is None else plain(value)
+        for (name, _, plain), value in written
+    }
+    return {KIND: kind.word, **values}
+
+
 def from_field(field: Field) -> Row:
     """Read a row from a JSON object that may hold anything.
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SMALLEST, _GROWTH = 1 << 12, 64
+#: Elements of ragged rows that are compared one by one; the others of a row at once.
+_ONE_BY_ONE = 32
 
 
 def factorise(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -118,8 +120,8 @@ def factorise_rows(
 
     Row i is ``values[first[i]:first[i] + length[i]]``.
 
-    Element by element, as a walk down a trie: exact, and its cost is the number of
-    elements.
+    Element by element, as a walk down a trie, and what is left of long rows at once:
+    exact, and its cost is the number of elements.
 
     Examples
     --------
@@ -131,11 +133,15 @@ def factorise_rows(
     code = np.zeros(len(first), np.int64)
     longer = np.flatnonzero(length > 0)
     known, column = 1, 0
-    while len(longer):
+    while len(longer) and column < _ONE_BY_ONE:
         elements = values[first[longer] + column] - low
         number, where = factorise(code[longer] * span + elements)
         code[longer] = known + number
         known += len(where)
         column += 1
         longer = longer[length[longer] > column]
+    rests: dict[tuple[int, bytes], int] = {}
+    for row in longer.tolist():
+        rest = values[first[row] + column : first[row] + length[row]].tobytes()
+        code[row] = rests.setdefault((int(code[row]), rest), known + len(rests))
     return factorise(code)[0]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.trust.rules import UNKNOWN_FACTOR
+from skelgen.trust.thresholds import SINGLE_RUN_SPREAD, UNKNOWN_TIME_FACTOR
 from skelgen.trust.types import Interval
 
 #: Draws for an interval; its ends then move by less than 1 % of its width.
@@ -19,12 +19,10 @@ _DRAWS = 20_000
 #: values sqrt(pi / 2); smaller samples are better, so this errs to the safe side.
 MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 
-#: Spread assumed for a single run [1], where nothing tells it.
-_SINGLE_RUN = 0.02
 
 #: Standard deviation of the logarithm of a time that is only known from other parts of
 #: the program.
-_UNKNOWN = math.log(UNKNOWN_FACTOR) / 1.645
+_UNKNOWN = math.log(UNKNOWN_TIME_FACTOR) / 1.645
 
 
 def median_draws(
@@ -58,7 +56,7 @@ def median_draws(
     logs = [math.log(value) for value in values]
     middle, count = statistics.median(logs), len(logs)
     if count == 1:
-        deviation = _SINGLE_RUN if spread is None else spread
+        deviation = SINGLE_RUN_SPREAD if spread is None else spread
         return np.exp(middle + deviation * generator.standard_normal(_DRAWS))
     freedom, squares = count - 1, (count - 1) * statistics.variance(logs)
     if spread is not None:

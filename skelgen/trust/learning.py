@@ -23,15 +23,10 @@ from itertools import chain
 from skelgen.errors import InputError
 from skelgen.trust.cases import Case
 from skelgen.trust.errors import MethodError, MethodErrors
-
-#: Part of new applications' predictions whose interval is to hold the truth [1].
-LEVEL = 0.9
-
-#: With fewer applications nothing is learnt about a method.
-FEWEST = 3
+from skelgen.trust.thresholds import FEWEST_APPLICATIONS, INTERVAL_LEVEL
 
 #: With fewer the quantile does not exist, and the error is a cautious guess.
-ENOUGH = math.ceil(LEVEL / (1 - LEVEL) - 1e-9)
+ENOUGH = math.ceil(INTERVAL_LEVEL / (1 - INTERVAL_LEVEL) - 1e-9)
 
 #: With fewer a family has no error of its own: its quantile would be the error of the
 #: one application that is worst.
@@ -65,7 +60,7 @@ def quantile(scores: _Scores, *, unseen: int) -> float:
     reached = 0.0
     for score, weight in weighted:
         reached += weight
-        if reached >= LEVEL - 1e-9:
+        if reached >= INTERVAL_LEVEL - 1e-9:
             return score
     return math.inf
 
@@ -86,13 +81,17 @@ def learn(cases: Sequence[Case], prior: MethodErrors | None = None) -> MethodErr
         When no method has enough applications.
     """
     methods = _grouped(cases, lambda one: one.method)
-    known = {m: own for m, own in methods.items() if _applications(own) >= FEWEST}
+    known = {
+        m: own
+        for m, own in methods.items()
+        if _applications(own) >= FEWEST_APPLICATIONS
+    }
     if not known:
         told = [f"{m} of {_applications(own)}" for m, own in methods.items()]
         raise InputError(
             f"read results of too few applications ({', '.join(told) or 'none'}), "
-            f"expected at least {FEWEST} of one method, and {ENOUGH} for an interval "
-            "that is not widened; measure more applications"
+            f"expected at least {FEWEST_APPLICATIONS} of one method, and {ENOUGH} for "
+            "an interval that is not widened; measure more applications"
         )
     pooled = _scores(cases, lambda one: f"{one.method} {one.application}")
     entries = []

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from skelgen.documents import Field
+from skelgen.trust.thresholds import LEAST_UNRECORDED_SHARE, SHORTEST_UNRECORDED_S
 from skelgen.trust.types import Doubt
 from skelgen.units import format_seconds
-
-#: Share of a rank's time from which such work makes a prediction doubtful [1]. Progress
-#: threads of MPI libraries that sleep stay far below it.
-NOTABLE_SHARE = 0.01
-
-#: Less than that is not told, however short the run: starting takes as long [s].
-_SHORTEST_S = 0.01
 
 #: Longest list of names that is read, and longest name.
 _MOST_NAMES, _LONGEST_NAME = 64, 2000
@@ -39,7 +33,9 @@ class Used:
     @property
     def notable(self) -> bool:
         """Say whether it is enough to matter."""
-        return self.share > NOTABLE_SHARE and self.time_s > _SHORTEST_S
+        return (
+            self.share > LEAST_UNRECORDED_SHARE and self.time_s > SHORTEST_UNRECORDED_S
+        )
 
     def told(self, what: str) -> str:
         """Say how much of what it is, and its share."""

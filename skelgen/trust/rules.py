@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from skelgen.trust.thresholds import (
+    LARGEST_HALF_WIDTH,
+    LARGEST_UNMEASURED_SHARE,
+)
 from skelgen.trust.types import Doubt, Interval
-
-#: Half width of what was measured above which an answer is not trusted [1].
-WIDEST = 0.1
-
-#: Share of the time that may be scaled as the rest, without being measured [1].
-LARGEST_UNMEASURED = 0.1
-
-#: What was not measured takes between 1/x and x times what it is scaled to, in 90 % of
-#: all cases [1].
-UNKNOWN_FACTOR = 2.0
 
 
 def too_wide(
-    measured: Interval, remedy: str, *, bound: float = WIDEST
+    measured: Interval, remedy: str, *, bound: float = LARGEST_HALF_WIDTH
 ) -> tuple[Doubt, ...]:
     """Doubt an interval that more measuring would make narrower.
 
@@ -49,8 +43,8 @@ def unmeasured(share: float, what: str, remedy: str) -> tuple[Doubt, ...]:
         Says which part it is, and why; ``{share}`` stands for the share.
     remedy : str
     """
-    if share <= LARGEST_UNMEASURED:
+    if share <= LARGEST_UNMEASURED_SHARE:
         return ()
     text = what.format(share=f"{share:.0%}")
-    text += f" (at most {LARGEST_UNMEASURED:.0%} is trusted)"
+    text += f" (at most {LARGEST_UNMEASURED_SHARE:.0%} is trusted)"
     return (Doubt("not-measured", text, remedy),)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from skelgen.documents import Field
 from skelgen.trust.recording_doubts import Unseen, unseen_doubts
+from skelgen.trust.thresholds import LARGEST_UNLIKE_SHARE
 from skelgen.trust.types import Doubt
 
 #: What a rank does between calls that is no computation, in words.
@@ -13,8 +14,6 @@ NOT_COMPUTED = {
     "slept": "slept, or waited for something other than MPI and files",
     "files": "waited for files",
 }
-#: Share of the time in which a skeleton may do something else [1].
-LARGEST_UNLIKE = 0.02
 
 #: What ranks did between calls that is no computation: a key of `NOT_COMPUTED`, and for
 #: how long: a time [s], or its share of the application's [1].
@@ -64,11 +63,11 @@ def unlike_doubts(
 
 def _idle(not_computed: Sequence[tuple[str, float]]) -> Iterator[Doubt]:
     for what, share in not_computed:
-        if share > LARGEST_UNLIKE:
+        if share > LARGEST_UNLIKE_SHARE:
             yield Doubt(
                 what,
                 f"the application's ranks {NOT_COMPUTED[what]} for {share:.1%} of the "
-                f"time, the skeleton computes instead (at most {LARGEST_UNLIKE:.0%} is "
-                "trusted)",
+                "time, the skeleton computes instead "
+                f"(at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)",
                 "run the application's phases instead: skelgen measure",
             )

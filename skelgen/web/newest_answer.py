@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.prediction.kept import KeptPrediction, KeptSet
-from skelgen.prediction.predict import PHASES, correction, expected_ratio, ratio
-from skelgen.prediction.types import Calibration, SkeletonFacts
+from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.types import PHASES, Calibration
 from skelgen.units import format_moment, format_seconds
 from skelgen.web.interval_picture import DotPicture, IntervalRow, dot_picture
 
@@ -152,7 +152,7 @@ def _sentence(newest: KeptPrediction, best: KeptSet) -> str:
 
 
 def _rule(facts: SkeletonFacts | None, newest: KeptPrediction) -> str:
-    """Say how times of the application follow; see `skelgen.prediction.predict`."""
+    """Say how times of the application follow; see `skelgen.prediction.scaling`."""
     if facts is None or newest.method == PHASES:
         return "The time of each phase there, times how often it comes."
     if facts.calibration is None:
@@ -160,9 +160,7 @@ def _rule(facts: SkeletonFacts | None, newest: KeptPrediction) -> str:
             "The skeleton's time there, times the recorded time over the skeleton's "
             "expected time: there is no calibration."
         )
-    if correction(ratio(facts), expected_ratio(facts), facts.method) != expected_ratio(
-        facts
-    ):
+    if facts.correction != facts.expected_ratio:
         return "The skeleton's time there, times the ratio that calibrate measured."
     return (
         "The skeleton's time there, scaled by the share of the calls that it keeps, "
@@ -199,7 +197,7 @@ def _ratios(facts: SkeletonFacts) -> DotPicture | None:
         most = max(application) / min(skeleton)
         name = f"{format_moment(one.date)} on {_where(one)}"
         dots.append(IntervalRow(name, f"{one.ratio:.3f}", least, one.ratio, most))
-    expected = expected_ratio(facts)
+    expected = facts.expected_ratio
     title = "Measured ratio application / skeleton of each calibration"
     return dot_picture(title, dots, "", (expected, f"expected: {expected:.3f}"))
 

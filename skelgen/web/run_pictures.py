@@ -8,7 +8,7 @@ import numpy as np
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.keep.dominant_sequence import DOMINANT_SHARE
+from skelgen.skeleton.thresholds import DOMINANT_TIME_SHARE
 from skelgen.units import format_seconds
 from skelgen.web.loop_tree import leaf_numbers, leaf_times_ns
 
@@ -74,7 +74,7 @@ def dominant_loop(group: RankGroup) -> int | None:
     while True:
         inside = (loops > loops[best]) & (ends <= ends[best])
         inner = np.flatnonzero(inside)
-        if not inner.size or times[inner].max() < DOMINANT_SHARE * times[best]:
+        if not inner.size or times[inner].max() < DOMINANT_TIME_SHARE * times[best]:
             return int(loops[best])
         best = int(inner[np.argmax(times[inner])])
 

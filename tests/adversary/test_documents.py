@@ -25,7 +25,7 @@ from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.phases import store as phases_store
 from skelgen.pipeline.mix import fitted_mix, mix_text
-from skelgen.prediction import store as facts_store
+from skelgen.prediction import skeleton_file as facts_store
 from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
 from skelgen.prediction.types import Calibration
 from skelgen.reference.compute import ComputeCalibration as Speed
@@ -290,7 +290,7 @@ def attacked(lab: Lab, monkeypatch: pytest.MonkeyPatch, capfd) -> Callable[..., 
     monkeypatch.chdir(lab.root)
     monkeypatch.setenv("PATH", f"{MPIS[0].compiler.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("SKELGEN_STATE", str(lab.root / "other"))  # another user's
-    monkeypatch.setattr("skelgen.prediction.predict.SHORTEST_S", 1e-6)
+    monkeypatch.setattr("skelgen.prediction.skeleton_facts.SHORTEST_TRUSTED_S", 1e-6)
     lab.renew()
     before = lab.around()
 

@@ -32,9 +32,9 @@ def mpi(request: pytest.FixtureRequest) -> TestMpi:
 def command(mpi: TestMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Give the launch of a short walk through memory, in a fit that takes seconds."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(competitors, "ROUNDS", 1)
+    monkeypatch.setattr(competitors, "ROUNDS_BESIDE_COMPETITORS", 1)
     monkeypatch.setattr(mix_fit, "WORKING_SETS", (1 << 19,))
-    monkeypatch.setattr(mix_fit, "_TRIALS", 1)
+    monkeypatch.setattr(mix_fit, "MOST_MIXTURES", 1)
     line = [str(mpi.compiler), "-std=c11", "-O2", "-o", "kinds", str(KINDS)]
     subprocess.run(line, check=True)
     return [*mpi.launcher, "-n", "2", "./kinds", "chasing", "8", "1"]

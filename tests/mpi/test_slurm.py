@@ -25,7 +25,7 @@ from tests.processes import alive, comes_true
 from tests.testbed.cluster import Cluster
 from tests.testbed.slurm import Slurm, lacking
 from tests.unit.test_prediction_predict import FACTS
-from tests.unit.test_prediction_store import save
+from tests.unit.test_prediction_skeleton_file import save
 
 REASON = lacking()
 ROOT = Path(__file__).resolve().parents[2]

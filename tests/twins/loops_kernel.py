@@ -33,7 +33,9 @@ def fold_plain(symbols: NDArray[np.int32]) -> Nest:
     """Fold a string of symbols into nested loops; see `skelgen.loops.fold`."""
     string = [int(symbol) for symbol in symbols]
     return settle(
-        lambda known, depth: _Reducer(string, known, depth).nest(), len(string)
+        lambda known, depth: _Reducer(string, known, depth).nest(),
+        lambda known, depth: tuple(_Reducer([], known, depth).bodies.items),
+        len(string),
     )
 
 

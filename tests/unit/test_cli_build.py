@@ -12,7 +12,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.pipeline.mix import mix_text
 from skelgen.pipeline.select import _shorter
-from skelgen.prediction.store import load
+from skelgen.prediction.skeleton_file import load
 from skelgen.progress import NO_PROGRESS
 from skelgen.reference.compute import Mix
 from skelgen.reference.mix_fit import Fit

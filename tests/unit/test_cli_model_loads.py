@@ -218,7 +218,7 @@ def skeleton(tmp_path, monkeypatch):
         return Predicted((one,), (), None)
 
     monkeypatch.setattr("skelgen.pipeline.predict.predict", predict)
-    monkeypatch.setattr("skelgen.prediction.store.load", lambda folder: Facts)
+    monkeypatch.setattr("skelgen.prediction.skeleton_file.load", lambda folder: Facts)
     return asked
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.prediction.store import load
+from skelgen.prediction.skeleton_file import load
 from skelgen.prediction.trials import Trials
 from skelgen.prediction.types import Timed
 from tests import fake_mpi
 from tests.unit.test_prediction_campaign import LAUNCHER, PRINTS
 from tests.unit.test_prediction_predict import FACTS
-from tests.unit.test_prediction_store import save
+from tests.unit.test_prediction_skeleton_file import save
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_an_interrupted_prediction_goes_on_with_the_runs_before(
 def test_a_skeleton_that_others_own_is_predicted_all_the_same(
     capsys, folder: Path, monkeypatch
 ):
-    monkeypatch.setattr("skelgen.prediction.store.writable", lambda home: False)
+    monkeypatch.setattr("skelgen.launch.folders.writable", lambda home: False)
     assert predicted(capsys, str(folder))["sets"]
     assert not (folder / "predict.jsonl").exists()
 

@@ -16,14 +16,14 @@ from skelgen.launch.record import RUN_FILE, read_facts, write_facts
 from skelgen.launch.secrets import HIDDEN, hidden, hidden_values, is_secret
 from skelgen.phases.store import load as load_phases
 from skelgen.phases.store import text_of
-from skelgen.prediction.store import load, save_calibration
+from skelgen.prediction.skeleton_file import load, save_calibration
 from skelgen.signature import store
 from skelgen.signature.write import signature_text
 from skelgen.skeleton.methods import planner
 from skelgen.web import page_of, render_page
 from tests.unit.test_launch_record import FACTS as RUN
 from tests.unit.test_prediction_predict import FACTS, MEASURED
-from tests.unit.test_prediction_store import save
+from tests.unit.test_prediction_skeleton_file import save
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 SIGNATURE, PHASES = store.load(STORED), load_phases(STORED)

@@ -180,6 +180,16 @@ def test_the_twins_agree_on_stacks_that_outgrow_their_keys(length: int) -> None:
         assert same(fold(array), fold_plain(array))
 
 
+@settings(max_examples=200, deadline=None)
+@given(symbols, st.integers(2, 4))
+def test_long_stretches_that_repeat_are_one_loop(string: list[int], times: int) -> None:
+    """However few times, and whatever stands in them, the twins agree on it."""
+    long = np.array((string + list(range(200, 240))) * times, np.int32)
+    found = fold(long)
+    assert np.array_equal(expand(found), long)
+    assert same(found, fold_plain(long))
+
+
 def test_a_string_without_repeats_stays_as_it_is() -> None:
     nest = fold(np.arange(100_000, dtype=np.int32))
     assert not nest.body_items.any()

@@ -23,6 +23,11 @@ def flat(*leaves: int) -> Nest:
     )
 
 
+def more_each_time(_: Nest, depth: int) -> int:
+    """Say that a reading knows what no other reading knew."""
+    return depth
+
+
 def test_a_nest_in_which_no_symbol_stands_twice_is_not_read_again() -> None:
     read: list[int] = []
 
@@ -30,7 +35,7 @@ def test_a_nest_in_which_no_symbol_stands_twice_is_not_read_again() -> None:
         read.append(depth)
         return flat(1, 2, 3)
 
-    assert len(settle(reading, 21)) == 5
+    assert len(settle(reading, more_each_time, 21)) == 5
     assert read == [0]
 
 
@@ -42,8 +47,38 @@ def test_each_reading_knows_one_more_level_of_the_shortest_nest() -> None:
         asked.append((len(known), depth))
         return nests[depth]
 
-    assert settle(reading, 21) is nests[2]
+    assert settle(reading, more_each_time, 21) is nests[2]
     assert asked == [(0, 0), (7, 1), (7, 2)]
+
+
+def test_a_reading_that_would_know_the_same_is_left_out() -> None:
+    read: list[int] = []
+
+    def reading(_: Nest, depth: int) -> Nest:
+        read.append(depth)
+        return flat(1, 2, 1)
+
+    settle(reading, lambda nest, _: len(nest), 21)
+    assert read == [0, 1]
+
+
+@pytest.mark.parametrize("most", [5, 10**6])
+def test_symbols_may_be_few_or_far_apart(most: int) -> None:
+    """Whether one stands twice decides whether the string is read again."""
+    read: list[int] = []
+
+    def reading(leaves: tuple[int, ...]) -> None:
+        def one(_: Nest, depth: int) -> Nest:
+            read.append(depth)
+            return flat(*leaves)
+
+        read.clear()
+        settle(one, more_each_time, 21)
+
+    reading((1, 2, 3, most))
+    assert read == [0]
+    reading((1, 2, most, most))
+    assert read == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("length", "readings"), [(2400, 1), (3000, 2), (30_000, 3)])
@@ -56,7 +91,7 @@ def test_strings_that_hardly_fold_are_read_less_often(
         read.append(depth)
         return flat(*[1, 2] * 1000)
 
-    settle(reading, length)
+    settle(reading, more_each_time, length)
     assert read == list(range(readings))
 
 

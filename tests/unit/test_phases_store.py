@@ -13,7 +13,8 @@ from skelgen.errors import InputError
 from skelgen.phases import extract, store
 from skelgen.phases.compare import compare
 from skelgen.phases.counts import counts
-from skelgen.phases.sign import FIRST, sign
+from skelgen.phases.sign import sign
+from skelgen.phases.thresholds import FIRST_OCCURRENCES
 from skelgen.ticks import place
 from tests import builders, summaries
 from tests.random_programs import random_program
@@ -56,7 +57,7 @@ def test_counts_leave_out_completions():
 def test_the_first_occurrences_are_stored_and_the_last_one():
     (loop,) = of_text(LOOPS).phases
     numbers = [one.number for one in loop.occurrences]
-    assert numbers[:FIRST] == list(range(FIRST))
+    assert numbers[:FIRST_OCCURRENCES] == list(range(FIRST_OCCURRENCES))
     assert numbers[-1] == 89
     assert numbers == sorted(set(numbers))
 

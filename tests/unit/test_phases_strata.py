@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.phases.strata import FEWEST, Divided, Strata
+from skelgen.phases.strata import Divided, Strata
+from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 
 
 def divided(times, *, jump=0.5, relevance=0.01, structure=None, **traits) -> Divided:
@@ -76,7 +77,9 @@ def test_the_unit_of_time_does_not_matter_and_no_phase_is_small(times, unit) -> 
     ).phases()
     assert once.phase.tolist() == again.phase.tolist()
     counts = np.bincount(once.phase)
-    least = [min(FEWEST, int((structure == one).sum())) for one in once.structure]
+    least = [
+        min(FEWEST_OCCURRENCES, int((structure == one).sum())) for one in once.structure
+    ]
     assert (counts >= least).all()
 
 

@@ -18,7 +18,7 @@ from skelgen.phase_execution.estimate import Estimate
 from skelgen.phases import store as phases_store
 from skelgen.pipeline.keep_predictions import Keeping, names
 from skelgen.pipeline.measure import measure
-from skelgen.prediction.description import FACTS_FILE
+from skelgen.prediction.skeleton_file import FACTS_FILE
 from skelgen.store import Run, StoredPrediction, open_store, place_of
 from skelgen.trust import Doubt, Interval
 from skelgen.trust import store as trust_store

@@ -134,6 +134,28 @@ def choose(
     return Contest(programs, tuple(sets), trials, 0.05, ERRORS, generator).choose()
 
 
+@dataclass
+class Shown:
+    """A progress bar as it moves."""
+
+    done: float = 0.0
+    moved: list[float] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def start(self, what: str, total: float) -> None:
+        """The pipeline does this."""
+
+    def advance(self, amount: float) -> None:
+        self.done += amount
+        self.moved.append(self.done)
+
+    def say(self, found: str) -> None:
+        self.said.append(found)
+
+    def finish(self) -> None:
+        """The pipeline does this."""
+
+
 def pool(*slow: float) -> tuple[dict[str, float], list[Host]]:
     names = [f"n{number}" for number in range(1, len(slow) + 1)]
     return dict(zip(names, slow, strict=True)), [Host(name) for name in names]
@@ -442,3 +464,27 @@ def test_halving_ends_with_two(count: int) -> None:
         assert count > 2
         count = max(2, (count + 1) // 2)
     assert count <= 2
+
+
+@pytest.mark.parametrize("budget_s", [math.inf, 20.0])
+def test_the_bar_moves_with_each_planned_run_and_shows_the_best_so_far(budget_s):
+    slow, hosts = pool(1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
+    cluster, bar = MadeUp(slow), Shown()
+    trials = Trials(
+        end_s=budget_s,
+        progress=bar,
+        clock=lambda: cluster.now_s,
+        pause=cluster.pause,
+    )
+    sets, programs = tuple((one,) for one in hosts), skeletons(cluster, 0.5, 1.0, 2.0)
+    generator = np.random.default_rng(1)
+    contest = Contest(programs, sets, trials, 0.05, ERRORS, generator)
+    # Six sets, then three, run a shorter one twice; two run the longest three times.
+    assert (contest.planned_runs, contest.made_runs) == (2 * 6 + 2 * 3 + 3 * 2, 0)
+    contest.choose()
+    assert bar.moved == sorted(bar.moved)
+    assert len(bar.said) == contest.made_runs > 0
+    assert bar.done >= contest.made_runs
+    assert 0.5 * contest.planned_runs < bar.done <= contest.planned_runs
+    assert bar.said[0] == "n1: 500 ms"
+    assert all("; best n1: " in one for one in bar.said[1:6])

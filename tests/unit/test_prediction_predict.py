@@ -10,15 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.launch import Host
-from skelgen.prediction import Calibration, SkeletonFacts
-from skelgen.prediction.predict import (
-    PAPER_2005,
-    PHASES,
-    doubts_of,
-    predict,
-    ratio,
-    scaled,
-)
+from skelgen.phase_execution.phase_facts import PhaseFacts
+from skelgen.prediction.predict import doubts_of, predict
+from skelgen.prediction.scaling import scaled
+from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.types import PAPER_2005, Calibration
 from skelgen.trust.recording_doubts import Unseen, Used
 from tests.method_errors import ERRORS
 from tests.unit.test_trust_recording_doubts import CODES, EVERYTHING
@@ -46,6 +42,7 @@ FACTS = SkeletonFacts(
     calibration=MEASURED,
     application="app",
 )
+OF_PHASES = PhaseFacts("app", "", 20.5, 2, (2,), "MPICH Version: 5.0.2", 0.0, 0.0)
 STEADY = (3.0, 3.01, 2.99)
 
 
@@ -125,7 +122,7 @@ def test_a_calibration_of_another_run_than_the_recorded_one_is_doubted(off, doub
 
 def test_without_calibration_the_expected_ratio_is_used_and_doubted():
     facts = replace(FACTS, calibration=None)
-    assert ratio(facts) == pytest.approx(20.5 / 2.1)
+    assert facts.ratio == pytest.approx(20.5 / 2.1)
     assert predicted(facts).verdict == "do not trust"
     assert "skelgen calibrate" in predicted(facts).doubts[0].remedy
 
@@ -137,8 +134,7 @@ def test_noisy_runs_widen_the_interval_and_are_doubted():
 
 
 def test_runs_of_phases_are_not_to_be_calibrated():
-    phases = replace(FACTS, calibration=None, method=PHASES)
-    noisy = predicted(phases, runs_s=(3.0, 3.6, 2.5))
+    noisy = predicted(OF_PHASES, runs_s=(3.0, 3.6, 2.5))
     assert any(one.code == "interval-too-wide" for one in noisy.doubts)
     assert not any("calibrat" in str(one) for one in noisy.doubts)
 
@@ -166,10 +162,12 @@ def test_the_error_of_the_method_is_part_of_the_interval():
     assert found.time_s.half_width == pytest.approx(0.06, rel=0.05)
 
 
-@pytest.mark.parametrize("field", ["unmeasured_share", "dropped_share"])
-def test_time_that_was_not_measured_widens_the_interval(field):
+@pytest.mark.parametrize(
+    ("facts", "field"), [(OF_PHASES, "unmeasured_share"), (FACTS, "dropped_share")]
+)
+def test_time_that_was_not_measured_widens_the_interval(facts, field):
     whole, part = (
-        predicted(replace(FACTS, **{field: share}), runs_s=(3.0,) * 3).measured_s
+        predicted(replace(facts, **{field: share}), runs_s=(3.0,) * 3).measured_s
         for share in (0.0, 0.1)
     )
     assert part.p95 > 1.03 * whole.p95
@@ -179,7 +177,7 @@ def test_time_that_was_not_measured_widens_the_interval(field):
 
 def test_drift_of_the_recording_widens_the_interval():
     steady, drifting = (
-        predicted(replace(FACTS, drift=drift), runs_s=(3.0,) * 3).time_s
+        predicted(replace(OF_PHASES, drift=drift), runs_s=(3.0,) * 3).time_s
         for drift in (0.0, 0.1)
     )
     assert drifting.half_width > steady.half_width + 0.05

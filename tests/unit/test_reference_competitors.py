@@ -33,7 +33,7 @@ def children_of(pid: int) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(competitors, "ROUNDS", 1)
+    monkeypatch.setattr(competitors, "ROUNDS_BESIDE_COMPETITORS", 1)
 
 
 def test_each_part_and_a_mixture_have_a_time_beside_each_competitor() -> None:

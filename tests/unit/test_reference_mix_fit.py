@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.reference.compute import Mix
-from skelgen.reference.mix_fit import NOISE, WORKING_SETS, Fit, fit, fit_measured
+from skelgen.reference.mix_fit import WORKING_SETS, Fit, fit, fit_measured
+from skelgen.reference.thresholds import SLOWDOWN_NOISE
 
 #: What parts cost beside competitors on some machine: small sets hardly notice.
 SMALL, LARGE = 1 << 19, 12 << 20
@@ -34,7 +35,7 @@ def slowed(mix: Mix) -> tuple[float, float]:
 )
 def test_a_known_kind_of_computation_is_recovered(wanted, shares) -> None:
     found = fit(wanted, PARTS)
-    assert found.error <= NOISE
+    assert found.error <= SLOWDOWN_NOISE
     assert found.mix.shares == pytest.approx(shares, abs=0.09)
 
 
@@ -45,7 +46,7 @@ def test_any_mix_of_the_parts_is_matched_within_the_noise(weights, size_bytes) -
     streaming, chasing = weights[1] / total, weights[2] / total
     mix = Mix(max(1 - streaming - chasing, 0.0), streaming, chasing, size_bytes)
     found = fit(slowed(mix), PARTS)
-    assert found.error <= NOISE
+    assert found.error <= SLOWDOWN_NOISE
     assert sum(found.mix.shares) == pytest.approx(1)
 
 
@@ -81,7 +82,7 @@ def test_little_that_a_mixture_multiplies_does_not_become_arithmetic() -> None:
         return 1 + 4 * (first - 1), 1 + 4 * (second - 1)
 
     found = fit_measured(measure(Mix(0.97, 0.0, 0.03, LARGE)), PARTS, measure)
-    assert found.error <= NOISE
+    assert found.error <= SLOWDOWN_NOISE
 
 
 def test_where_the_best_working_set_is_missed_the_next_best_is_tried() -> None:

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.keep.selection import strata
+from skelgen.skeleton.thresholds import LARGEST_CLASS_DEVIATION, LEAST_CLASS_SHARE
 from tests.random_programs import random_program
 from tests.skeletons import Parts, kept_functions, parts
 
@@ -34,8 +34,8 @@ def off_target(found: Parts, factor: float) -> list[tuple[int, int, float, int]]
             here = (symbol == one) & inside[rows]
             target = here.sum() / factor
             off = abs(int((here & kept[rows]).sum()) - target)
-            relevant = here.sum() > RELEVANT_SHARE * len(symbol)
-            if relevant and off > max(1, TOLERANCE * target) + 1e-6:
+            relevant = here.sum() > LEAST_CLASS_SHARE * len(symbol)
+            if relevant and off > max(1, LARGEST_CLASS_DEVIATION * target) + 1e-6:
                 missed.append((rank, int(one), target, int((here & kept[rows]).sum())))
     return missed
 

@@ -121,6 +121,59 @@ def test_no_outstanding_request_loses_its_place(rng: random.Random) -> None:
     assert found.left == (len(completed) < len(slot_of))
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_loops_have_the_lifetimes_of_their_calls_one_by_one(rng: random.Random) -> None:
+    roles, string = random_requests(rng)
+    assert lifetimes(fold(np.array(string, np.int32)), roles) == plain(roles, string)
+
+
+def test_a_window_of_many_requests_has_one_place_for_each() -> None:
+    many = 10_000
+    body = [Do("b"), Do("c")]
+    nest = nest_of(Loop(many, [Do("a")]), Loop(10**9, body), Do("d"))
+    roles = [RECEIVE, RECEIVE, wait(many + 1), wait(*range(many, 0, -1))]
+    found = lifetimes(nest, roles)
+    assert found.spans == {0: many, 1: many + 1}
+    assert found.conflicts == {(0, 1)}
+    lags = {reference for (reference,) in found.references[2]}
+    assert lags == {(0, lag) for lag in range(many)} | {(1, many)}
+    assert found.references[3] == {tuple((1, lag) for lag in reversed(range(many)))}
+
+
+def plain(roles: list[RequestRole], string: list[int]) -> Lifetimes:
+    """Follow every request, call by call."""
+    found = Lifetimes()
+    oldest = max([0, *(age for role in roles for age in role.ages)])
+    creator: list[tuple[int, int]] = []
+    own = [0] * len(roles)
+    alive: set[int] = set()
+    for operation in string:
+        role = roles[operation]
+        done = [len(creator) - age for age in role.ages]
+        if done:
+            references = []
+            for birth in done:
+                by, number = creator[birth]
+                lag = own[by] - number
+                found.spans[by] = max(found.spans[by], lag + 1)
+                references.append((by, lag) if birth in alive else None)
+            found.references.setdefault(operation, set()).add(tuple(references))
+            alive -= set(done)
+        if role.creates:
+            forgotten = {birth for birth in alive if birth < len(creator) - oldest}
+            found.left |= bool(forgotten)
+            alive -= forgotten
+            others = {creator[birth][0] for birth in alive} - {operation}
+            found.conflicts |= {(min(operation, o), max(operation, o)) for o in others}
+            alive.add(len(creator))
+            own[operation] += 1
+            creator.append((operation, own[operation]))
+            found.spans.setdefault(operation, 1)
+    found.left |= bool(alive)
+    return found
+
+
 def completed_at_last(roles: list[RequestRole], string: list[int]) -> set[int]:
     """Return the requests that are completed some day."""
     created, completed = 0, set()

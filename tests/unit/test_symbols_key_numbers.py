@@ -64,3 +64,15 @@ def test_ragged_rows_have_equal_numbers_when_they_are_equal(rows):
     for i, one in enumerate(rows):
         for j, other in enumerate(rows):
             assert (number[i] == number[j]) == (one == other)
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 1), max_size=3), st.integers(0, 2)),
+        max_size=12,
+    )
+)
+def test_long_rows_have_equal_numbers_when_they_are_equal(ends):
+    """Rows that differ early, in the middle or in their length, beside short ones."""
+    rows = [[*end, *[2] * (29 * often), *end] for end, often in ends]
+    test_ragged_rows_have_equal_numbers_when_they_are_equal.hypothesis.inner_test(rows)

@@ -22,12 +22,9 @@ from skelgen.skeleton.emit.layout import Statement, call, with_comments
 from skelgen.skeleton.emit.ranks import condition
 from skelgen.skeleton.emit.texts import Section, SharedFunction
 from skelgen.skeleton.share.routines import Routine
+from skelgen.skeleton.thresholds import LEAST_COMMENTED_SHARE, LEAST_SECTION_SHARE
 from skelgen.skeleton.types import TOLD
 
-#: Loops with at least this share of a routine's time are sections of their own.
-_LEAST_SHARE = 0.1
-#: Inner loops with at least this share have a comment that says so.
-_LEAST_SAID = 0.05
 _COUNTERS = "ijklmn"
 _MOST_INT = 2**31 - 1
 #: What gives another value at each call.
@@ -91,7 +88,7 @@ def _pieces(body: _Body) -> list[tuple[list[int], bool]]:
     """Divide the top-level items: large loops by themselves, others together."""
     pieces: list[tuple[list[int], bool]] = []
     for items in body.units():
-        long = body.time_us(items) >= _LEAST_SHARE * body.whole
+        long = body.time_us(items) >= LEAST_SECTION_SHARE * body.whole
         large = long and any(body.is_loop(item) for item in items)
         if large or not pieces or pieces[-1][1]:
             pieces.append((items, large))
@@ -330,7 +327,7 @@ class _Body:
         if len(body) == 1 and len(body[0].lines) == 1 and not body[0].comment:
             short = (indent + head.removesuffix(" {"),)
             written = [replace(begins, lines=short), *body]
-        if depth > 1 and self.time_us(same) >= _LEAST_SAID * self.whole > 0:
+        if depth > 1 and self.time_us(same) >= LEAST_COMMENTED_SHARE * self.whole > 0:
             return [Statement((f"{indent}/* {self.share(same)} */",)), *written]
         return written
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from skelgen.signature import Signature
-
-#: Share of the application's time that the dominant sequence holds.
-DOMINANT_SHARE = 0.6
+from skelgen.skeleton.thresholds import DOMINANT_TIME_SHARE
 
 
 def largest_good_scaling_factor(signature: Signature) -> float:
@@ -39,7 +37,7 @@ def largest_good_scaling_factor(signature: Signature) -> float:
     count = np.concatenate([group.count for group in groups])
     total_ns = time_ns.sum() + sum(float(group.tail_ns.sum()) for group in groups)
     order = np.argsort(-count, kind="stable")
-    held = np.cumsum(time_ns[order]) >= DOMINANT_SHARE * total_ns
+    held = np.cumsum(time_ns[order]) >= DOMINANT_TIME_SHARE * total_ns
     if total_ns <= 0 or not held.any():
         return 1.0
     return float(max(1, count[order[int(np.argmax(held))]]))

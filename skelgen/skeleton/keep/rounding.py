@@ -19,12 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: Relative deviation of what iterations keep whole that is left alone.
-_LEFT_ALONE = 0.005
-#: Classes with more than this share of a rank's calls are held to their target.
-RELEVANT_SHARE = 0.01
-#: Largest relative deviation of those classes from their target.
-TOLERANCE = 0.01
+from skelgen.skeleton.thresholds import (
+    LARGEST_CLASS_DEVIATION,
+    LARGEST_UNCORRECTED_ROUNDING,
+)
+
 _TINY = 1e-6
 
 
@@ -97,7 +96,7 @@ def _rounded(demand: Demand, fraction: float) -> NDArray[np.int64]:
 
 
 def _nearest(whole: NDArray[np.int64], target: float) -> int:
-    allowed = max(0.5, _LEFT_ALONE * target)
+    allowed = max(0.5, LARGEST_UNCORRECTED_ROUNDING * target)
     if whole.min() == whole.max() and abs(int(whole[0]) - target) <= allowed:
         return int(whole[0])
     return math.floor(target + 0.5)
@@ -140,7 +139,7 @@ class _Repair:
         self.demand, self.kept = demand, kept
         classes = len(demand.class_calls)
         self.target = demand.class_calls * fraction
-        self.allowed = np.maximum(1.0, TOLERANCE * self.target) + _TINY
+        self.allowed = np.maximum(1.0, LARGEST_CLASS_DEVIATION * self.target) + _TINY
         held = np.bincount(
             demand.member_class,
             weights=demand.member_calls * kept[demand.member_type],

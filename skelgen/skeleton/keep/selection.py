@@ -17,11 +17,9 @@ from skelgen.events import Calls, function_info
 from skelgen.keys import label, mixed
 from skelgen.signature import Signature
 from skelgen.skeleton.keep.expansion import Expansion
-from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, Demand, kept_numbers
+from skelgen.skeleton.keep.rounding import Demand, kept_numbers
 from skelgen.skeleton.keep.units import Units
-
-#: Fewer corrections than this share of a type's units stand together at the end.
-_FEW = 0.1
+from skelgen.skeleton.thresholds import FEW_CORRECTIONS_SHARE, LEAST_CLASS_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ def spread(count: int, wanted: int) -> NDArray[np.int64]:
     >>> spread(10, 9).tolist(), spread(10, 2).tolist()
     ([0, 1, 2, 3, 4, 5, 6, 7, 8], [2, 7])
     """
-    few = count - wanted <= _FEW * count
+    few = count - wanted <= FEW_CORRECTIONS_SHARE * count
     return np.arange(wanted) if few else strata(count, wanted)
 
 
@@ -144,7 +142,7 @@ def _demand(
         member_class=member_class,
         member_calls=counts,
         class_calls=calls_of_class,
-        relevant=calls_of_class > RELEVANT_SHARE * of_rank,
+        relevant=calls_of_class > LEAST_CLASS_SHARE * of_rank,
     )
 
 
@@ -271,7 +269,7 @@ def _fill(
         left = rest[first[t] : first[t + 1]]
         wanted_here = min(missing, len(left))
         have = int(chosen_of_type[t])
-        few = wanted_here <= _FEW * have
+        few = wanted_here <= FEW_CORRECTIONS_SHARE * have
         taken = (
             left[len(left) - wanted_here :]
             if few

@@ -23,9 +23,8 @@ from skelgen.skeleton.passes.draft import Draft, Pass
 from skelgen.skeleton.passes.finishing import Proof
 from skelgen.skeleton.quantities.strings import INSERTED, RankStrings
 from skelgen.skeleton.quantities.symbols import PlanSymbols
+from skelgen.skeleton.thresholds import MOST_MENDING_ROUNDS
 
-#: Rounds of mending before the plan is refused.
-_ROUNDS = 50
 _NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}
 
 _WAITING = (
@@ -61,7 +60,7 @@ class BufferedSends:
     def rewrite(self, draft: Draft) -> Draft:
         """Return the draft with other sends, proved again."""
         mended, current = Mended(), draft
-        for _ in range(_ROUNDS):
+        for _ in range(MOST_MENDING_ROUNDS):
             more = _mend_more(current, mended)
             if more == mended:
                 return current

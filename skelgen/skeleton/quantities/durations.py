@@ -20,13 +20,11 @@ from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.expansion import Expansion
 from skelgen.skeleton.quantities.series import COLUMNS, occurrences_of_columns, sampled
 from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
-
-#: Leaves with less of a rank's time keep one average.
-_HEAVY_SHARE = 0.005
-#: So do leaves whose standard deviation is below this share of their mean.
-_STEADY = 0.02
-#: Calls to look ahead for one that is executed once.
-_NEAR = 20
+from skelgen.skeleton.thresholds import (
+    CALLS_LOOKED_AHEAD,
+    LARGEST_STEADY_DEVIATION,
+    LEAST_VARIED_LEAF_SHARE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,8 @@ def uneven_leaves(signature: Signature) -> set[tuple[int, int]]:
     wanted: list[NDArray[np.bool_]] = []
     for group in signature.groups:
         mean = group.compute_ns.total / np.maximum(group.count, 1)[:, np.newaxis]
-        heavy = _share(group, group.compute_ns.total) >= _HEAVY_SHARE
-        spread = deviation(group) > _STEADY * mean
+        heavy = _share(group, group.compute_ns.total) >= LEAST_VARIED_LEAF_SHARE
+        spread = deviation(group) > LARGEST_STEADY_DEVIATION * mean
         wanted.append(np.asarray((heavy & spread).any(axis=1)))
     return _with_alike(signature, wanted)
 
@@ -60,7 +58,7 @@ def heavy_calls(signature: Signature) -> set[tuple[int, int]]:
     """Return the (group, leaf) whose calls take a noticeable share of the time."""
     wanted: list[NDArray[np.bool_]] = []
     for group in signature.groups:
-        heavy = _share(group, group.mpi_ns) >= _HEAVY_SHARE
+        heavy = _share(group, group.mpi_ns) >= LEAST_VARIED_LEAF_SHARE
         wanted.append(np.asarray(heavy.any(axis=1)))
     return _with_alike(signature, wanted)
 
@@ -147,7 +145,7 @@ def _homeless(
     often = np.append(np.bincount(shared.local[program], minlength=operations), 1)
     for leaf in np.flatnonzero(signature.groups[number].count == 1).tolist():
         # What happened once shall not become a part of every iteration.
-        near = string[following[leaf] : following[leaf] + _NEAR]
+        near = string[following[leaf] : following[leaf] + CALLS_LOOKED_AHEAD]
         single = near[often[near] == 1]
         heir[leaf] = single[0] if len(single) else heir[leaf]
     taken = shared.column("leaf", program)

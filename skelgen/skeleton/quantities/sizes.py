@@ -22,9 +22,7 @@ from skelgen.skeleton.quantities.durations import heavy_calls
 from skelgen.skeleton.quantities.nodes import Nodes, Sized
 from skelgen.skeleton.quantities.series import COLUMNS, sampled
 from skelgen.skeleton.quantities.vectors import vector_blocks
-
-#: Sizes of a leaf that lie this close together become one constant.
-_CLOSE = 1.1
+from skelgen.skeleton.thresholds import LARGEST_SIZE_RATIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.fl
 def _varies(group: RankGroup, leaf: int) -> bool:
     """Say whether a leaf's sizes are too different for one constant, on any rank."""
     least, most = group.size_bytes.least[leaf], group.size_bytes.most[leaf]
-    close = most <= _CLOSE * least
+    close = most <= LARGEST_SIZE_RATIO * least
     same = np.frexp(np.maximum(most, 0))[1] == np.frexp(np.maximum(least, 0))[1]
     return bool((~(close & same) & (most > least)).any())
 

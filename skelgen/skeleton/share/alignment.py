@@ -22,10 +22,8 @@ from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
 from skelgen.skeleton.quantities.series import part
 from skelgen.skeleton.share.equal_calls import clusters
+from skelgen.skeleton.thresholds import MOST_SIZES_OF_A_SPLIT
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Plan, Program, Turn
-
-#: Longest list of message sizes that a split may need.
-_LONGEST_SIZES = 64
 
 _COMMON = ("function", "family", "datatype_bytes", "op", "tag", "tag2")
 
@@ -124,7 +122,7 @@ def _together(
     ]
     if (
         max((op.size_bytes.values.shape[1] for op in donors), default=0)
-        > _LONGEST_SIZES
+        > MOST_SIZES_OF_A_SPLIT
     ):
         return [Aligned(program) for program, _ in own]
     found = []

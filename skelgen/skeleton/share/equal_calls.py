@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: Sequences are merged when they have at least this part in common.
-_LEAST_COMMON = 0.8
-#: Longest sequence that is compared with others call by call, and most differences.
-_LONGEST, _MOST_DIFFERENCES = 50_000, 250
-#: Most different sequences that are compared with each other.
-_MOST_SEQUENCES = 16
+from skelgen.skeleton.thresholds import (
+    LEAST_COMMON_CALLS,
+    LONGEST_COMPARED,
+    MOST_DIFFERENCES,
+    MOST_SEQUENCES_COMPARED,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,9 @@ def clusters(sequences: Sequence[NDArray[np.int64]]) -> list[Cluster]:
         sequence = sequences[members[0]].astype(np.int64)
         places = np.arange(len(sequence))
         one = Cluster(sequence, tuple(members), (places,) * len(members))
-        for i, other in enumerate(found if len(equal) <= _MOST_SEQUENCES else ()):
+        for i, other in enumerate(
+            found if len(equal) <= MOST_SEQUENCES_COMPARED else ()
+        ):
             if (merged := _merged(other, one)) is not None:
                 found[i] = merged
                 break
@@ -66,9 +68,9 @@ def _merged(one: Cluster, other: Cluster) -> Cluster | None:
     """Return both in one when they have enough in common."""
     longest = max(len(one.sequence), len(other.sequence))
     shortest = min(len(one.sequence), len(other.sequence))
-    if longest > _LONGEST or shortest < _LEAST_COMMON * longest:
+    if longest > LONGEST_COMPARED or shortest < LEAST_COMMON_CALLS * longest:
         return None
-    most = min(_MOST_DIFFERENCES, int(2 * (1 - _LEAST_COMMON) * longest))
+    most = min(MOST_DIFFERENCES, int(2 * (1 - LEAST_COMMON_CALLS) * longest))
     pairs = _matched(one.sequence, other.sequence, most)
     if pairs is None:
         return None

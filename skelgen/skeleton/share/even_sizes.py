@@ -13,13 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, function_info
+from skelgen.skeleton.thresholds import LARGEST_SIZE_DIFFERENCE, LARGEST_SIZE_GROWTH
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Plan, Program
-
-#: Largest difference of sizes that become one, relative to their mean.
-TOLERANCE = 0.12
-#: How much larger a message can become, for it can be evened twice: for the ranks of
-#: a program, then for the programs of a function.
-ROOM = 1 / (1 - TOLERANCE) ** 2
 
 
 def even(size_bytes: NDArray[np.float64], unit_bytes: int) -> NDArray[np.float64]:
@@ -32,7 +27,7 @@ def even(size_bytes: NDArray[np.float64], unit_bytes: int) -> NDArray[np.float64
            [104.]])
     """
     least, most, mean = size_bytes.min(), size_bytes.max(), size_bytes.mean()
-    if least == most or most - least > TOLERANCE * mean:
+    if least == most or most - least > LARGEST_SIZE_DIFFERENCE * mean:
         return size_bytes
     whole = min(max(np.rint(mean / unit_bytes) * unit_bytes, least), most)
     return np.full((len(size_bytes), 1), whole)
@@ -82,7 +77,10 @@ def _room(size_bytes: int, sent: NDArray[np.float64]) -> int:
 
     One can have grown only if another one had nearly its size.
     """
-    near = sent[(sent >= size_bytes / ROOM) & (sent <= size_bytes * ROOM)]
+    near = sent[
+        (sent >= size_bytes / LARGEST_SIZE_GROWTH)
+        & (sent <= size_bytes * LARGEST_SIZE_GROWTH)
+    ]
     if (near == size_bytes).all():
         return size_bytes
-    return int(np.ceil(size_bytes * ROOM))
+    return int(np.ceil(size_bytes * LARGEST_SIZE_GROWTH))

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from skelgen.loops import Nest
-
-#: Lines of text of a call, of a loop around its body, and of a function.
-_CALL, _LOOP, _FUNCTION = 3, 2, 6
-#: Lines of tables for each line of a function.
-_TABLES = 0.25
-#: Repeats are looked for in programs of up to so many items.
-_MOST_ITEMS = 2500
-_MOST_REPEATS = 30
+from skelgen.skeleton.thresholds import (
+    CALL_LINES,
+    FUNCTION_LINES,
+    LOOP_LINES,
+    MOST_ITEMS_WITH_REPEATS,
+    MOST_REPEATS,
+    TABLE_LINES_PER_LINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ def repeats(
     least : int
         Lines that a function must save.
     """
-    if len(nest) > _MOST_ITEMS:
+    if len(nest) > MOST_ITEMS_WITH_REPEATS:
         return ()
     search = _Search(nest, keys, outer)
     found: list[RepeatedItems] = []
-    while len(found) < _MOST_REPEATS and (best := search.best(least)) is not None:
+    while len(found) < MOST_REPEATS and (best := search.best(least)) is not None:
         found.append(best)
     return tuple(found)
 
@@ -80,7 +80,7 @@ class _Search:
             content = (loop, keys[item], tuple(number[i] for i in inside))
             number[item] = known.setdefault(content, len(known))
             below = sum(self.lines[i] for i in inside)
-            self.lines[item] = below + _LOOP if loop else _CALL
+            self.lines[item] = below + LOOP_LINES if loop else CALL_LINES
         self.items: list[int] = []
         self.text: list[int] = []
         self.mark = 0
@@ -122,7 +122,7 @@ class _Search:
         for begin, length in self.candidates():
             weight = self.weight(begin, length)
             count = self.upper(length)
-            cost = _FUNCTION + weight * _TABLES
+            cost = FUNCTION_LINES + weight * TABLE_LINES_PER_LINE
             if (count - 1) * weight <= most + cost:
                 continue
             places = self.places(self.text[begin : begin + length])

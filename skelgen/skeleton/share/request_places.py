@@ -109,6 +109,11 @@ class _Walk:
         self.own = [0] * len(roles)
         #: birth: (operation, creation number among its own)
         self.alive: dict[Birth, tuple[int, int]] = {}
+        #: Of each operation with outstanding requests, how many.
+        self.outstanding: dict[int, int] = {}
+        #: Calls and ages walked: in all, and in each loop since it was looked at.
+        self.walked = 0
+        self.unseen = [0] * len(nest)
         self.found = Lifetimes()
 
     def _idle(self, item: int) -> bool:
@@ -130,14 +135,23 @@ class _Walk:
             item += self.body[item] + 1
 
     def loop(self, item: int) -> None:
-        """Run a loop until a trip leaves the requests as it found them."""
+        """Run a loop until a trip leaves the requests as it found them.
+
+        A look at the requests takes as long as there are requests, so there is one
+        each time that as much has been walked.
+        """
         inside = range(item + 1, item + self.body[item] + 1)
         steady = all(self.trips[i].constant for i in inside)
         for _ in range(self.trips[item].next()):
-            before = self.state() if steady else None
+            looks = steady and self.unseen[item] >= len(self.alive)
+            before = self.state() if looks else None
+            walked = self.walked
             self.items(inside.start, inside.stop)
-            if steady and self.state() == before:
-                break
+            self.unseen[item] += self.walked - walked
+            if looks:
+                self.unseen[item] = 0
+                if self.state() == before:
+                    break
 
     def state(self) -> tuple[tuple[Birth, int, int], ...]:
         """Return the outstanding requests as they look from now."""
@@ -148,6 +162,7 @@ class _Walk:
 
     def operation(self, operation: int) -> None:
         role = self.roles[operation]
+        self.walked += 1 + len(role.ages)
         if role.ages:
             self.refer(operation, role)
         if role.creates:
@@ -155,18 +170,29 @@ class _Walk:
 
     def create(self, operation: int) -> None:
         sort = self.persistent(operation)
-        last = self.created[sort] - self.oldest[sort]
-        for birth in [b for b in self.alive if b[0] == sort and b[1] <= last]:
+        forgotten = (sort, self.created[sort] - self.oldest[sort])
+        if forgotten in self.alive:
             # Nothing will ever refer to it; its place is used again.
-            del self.alive[birth]
+            self.end(forgotten)
             self.found.left |= not sort
-        for other, _ in self.alive.values():
-            if other != operation:
-                self.found.conflicts.add((min(operation, other), max(operation, other)))
+        if operation not in self.outstanding:
+            # Those that begin later, while it is outstanding, will see it.
+            self.found.conflicts.update(
+                (min(operation, other), max(operation, other))
+                for other in self.outstanding
+            )
         self.created[sort] += 1
         self.own[operation] += 1
         self.alive[sort, self.created[sort]] = (operation, self.own[operation])
+        self.outstanding[operation] = self.outstanding.get(operation, 0) + 1
         self.found.spans.setdefault(operation, 1)
+
+    def end(self, birth: Birth) -> None:
+        """Take a request out of those that are outstanding."""
+        operation, _ = self.alive.pop(birth)
+        self.outstanding[operation] -= 1
+        if not self.outstanding[operation]:
+            del self.outstanding[operation]
 
     def refer(self, operation: int, role: RequestRole) -> None:
         births = [(age < 0, self.created[age < 0] - abs(age) + 1) for age in role.ages]
@@ -174,7 +200,7 @@ class _Walk:
         self.found.references.setdefault(operation, set()).add(references)
         for birth in births:
             if birth in self.alive and self.ends(role, self.alive[birth][0]):
-                del self.alive[birth]
+                self.end(birth)
 
     def reference(self, birth: Birth) -> Reference:
         if birth not in self.alive:

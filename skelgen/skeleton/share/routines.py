@@ -22,14 +22,9 @@ from skelgen.skeleton.share.divided_calls import apart, first_places, leaves
 from skelgen.skeleton.share.even_sizes import evened
 from skelgen.skeleton.share.repeats import RepeatedItems, repeats
 from skelgen.skeleton.share.request_places import Lifetimes, RequestRole, lifetimes
+from skelgen.skeleton.thresholds import LEAST_LINES_SAVED, LEAST_VARIED_COMPUTE_SHARE
 from skelgen.skeleton.types import TOLD, Operation, Plan, Program
 from skelgen.symbols import VARYING
-
-#: Computation with a smaller share of the time is the same on all ranks [1].
-_LEAST_SHARE = 5e-4
-#: Lines that a function for equal stretches must save; alike ones, which come later,
-#: save lines inside it, too.
-_LEAST_EQUAL = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,9 +174,9 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
     tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
     nests = [program.nest for program in programs]
     item_us = _item_us(nests[0], steps)
-    least_us = _LEAST_SHARE * float(item_us.sum() + tail_us.mean())
+    least_us = LEAST_VARIED_COMPUTE_SHARE * float(item_us.sum() + tail_us.mean())
     steps = [step.plain(least_us) for step in steps]
-    equal = repeats(nests[0], _keys(nests), least=_LEAST_EQUAL)
+    equal = repeats(nests[0], _keys(nests), least=LEAST_LINES_SAVED)
     nests, steps = apart(nests, steps, equal)
     alike = repeats(nests[0], _keys(nests, steps, equal), outer=equal)
     nests, steps = _shared(nests, steps, alike)

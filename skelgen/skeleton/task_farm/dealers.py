@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, CallKind
 from skelgen.events.types import WILDCARD_SOURCE
+from skelgen.skeleton.thresholds import LEAST_ANSWERED_SHARE
 from skelgen.skeleton.types import Program, Turn
-
-#: A rank deals when so many of its receives are answered next, or so many of what it
-#: sends are answers [1]: all of a master's but the last of each worker, at most half of
-#: those of a rank with two neighbours.
-_ANSWERED = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +138,7 @@ def _dealer(
     answered = np.flatnonzero(asking[:-1] & ~asking[1:] & same)
     partners = len(np.unique(partner[answered], axis=0))
     messages = int(np.count_nonzero(asking))
-    least = _ANSWERED * min(messages, len(asking) - messages)
+    least = LEAST_ANSWERED_SHARE * min(messages, len(asking) - messages)
     if partners < 2 or len(answered) < max(least, 2 * partners):
         return None
     return Dealer(rank, messages, partners)

@@ -25,11 +25,8 @@ from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.receive_capacities import owners_of
 from skelgen.skeleton.task_farm.turns import mates, occurrence_of
 from skelgen.skeleton.task_farm.visits import Visits, visits_of
+from skelgen.skeleton.thresholds import LARGEST_WAIT_SHARE
 from skelgen.skeleton.types import Operation, Program
-
-#: Time that partners may let the serving rank wait between two messages, together and
-#: as a share of what the busiest of them computes [1]. More is work of its own.
-_WAITED = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +100,10 @@ def joined(
         before = None if visits is None else _before(visits, script, mate, program)
         if visits is None or before is None:
             continue
-        if _waited(programs, script, mate, visits, before, program) > _WAITED:
+        if (
+            _waited(programs, script, mate, visits, before, program)
+            > LARGEST_WAIT_SHARE
+        ):
             continue
         found[number], goes_on[number] = _moved(program, visits, before)
     if not goes_on:

@@ -32,12 +32,10 @@ from skelgen.skeleton.quantities.communicator_places import places_in
 from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.visits import FarmPrograms
+from skelgen.skeleton.thresholds import LARGEST_OVERLAPPED_SHARE
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
 from skelgen.symbols import VARYING
 
-#: Computation that may lie between calls and their completion, as a share of all that
-#: a rank computes [1]. More of it overlaps with the message.
-_OVERLAPPED = 0.05
 _BLOCKING = {
     "MPI_Isend": "MPI_Send",
     "MPI_Irsend": "MPI_Send",
@@ -175,7 +173,11 @@ def _completions(
         and symbols.kind(program.operations[last].symbol) is CallKind.COMPLETE
         for at, last in found.items()
     )
-    return found if good and _overlapped(program, found) <= _OVERLAPPED else {}
+    return (
+        found
+        if good and _overlapped(program, found) <= LARGEST_OVERLAPPED_SHARE
+        else {}
+    )
 
 
 def _overlapped(program: Program, ends: dict[int, int]) -> float:

@@ -52,12 +52,13 @@ def _slots(
 ) -> tuple[int, ...] | None:
     """Return the places of some requests; None when they rotate."""
     lives = around.routine.lifetimes
+    lags: dict[int, set[int]] = {}
+    for operation, lag in filter(None, references):
+        lags.setdefault(operation, set()).add(lag)
     slots: list[int] = []
-    known = [reference for reference in references if reference is not None]
-    for operation in dict.fromkeys(operation for operation, _ in known):
-        lags = {lag for other, lag in known if other == operation}
+    for operation, known in lags.items():
         span = lives.spans[operation]
-        if len(lags) < span:
+        if len(known) < span:
             return None  # some of them, and the places rotate
         first = around.memory.requests.first[operation]
         slots += range(first, first + span)

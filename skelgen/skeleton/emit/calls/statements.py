@@ -26,12 +26,8 @@ from skelgen.skeleton.emit.data.memory import aligned
 from skelgen.skeleton.emit.fragments import NO_USES, Fragment, Word, helper, helpers
 from skelgen.skeleton.emit.layout import Statement, call
 from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.thresholds import LEAST_VARIED_COMPUTE_SHARE, SHORTEST_COMPUTE_US
 from skelgen.skeleton.types import TOLD, Turn
-
-#: Computation that is not worth a call: the loop around it takes as long [us].
-LEAST_US = 0.02
-#: Computation with a smaller share of the time is the same at all places [1].
-LEAST_SHARE = 5e-4
 
 _MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
 
@@ -50,9 +46,9 @@ def compute(
     """
     calls = sum(often)
     total = sum(float(u.mean()) * n for u, n in zip(us, often, strict=True))
-    if total < LEAST_US * calls:
+    if total < SHORTEST_COMPUTE_US * calls:
         return None
-    if total < LEAST_SHARE * around.routine.time_us:
+    if total < LEAST_VARIED_COMPUTE_SHARE * around.routine.time_us:
         us, often = [np.full((1, 1), total / calls)], [1]
     read = "now" if told else "next"
     return around.tables.quantity("gap", us, often, owner=owner, read=read)

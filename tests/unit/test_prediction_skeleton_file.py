@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.documents import sealed_json
 from skelgen.errors import InputError
 from skelgen.matching.waits import WaitKind, WaitState
 from skelgen.prediction import SkeletonFacts
-from skelgen.prediction.description import (
+from skelgen.prediction.skeleton_file import (
     FACTS_FILE,
     RecordedLaunch,
     SkeletonDescription,
+    load,
+    save_calibration,
 )
-from skelgen.prediction.predict import with_fitting
-from skelgen.prediction.store import load, load_compute, save_calibration
-from skelgen.signature import Provenance
 from skelgen.skeleton.types import PAPER_2005
+from tests import skeleton_descriptions as any_skeleton
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION
 from tests.sealed import unsealed_json
@@ -31,13 +31,12 @@ from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 
 def described(facts: SkeletonFacts) -> SkeletonDescription:
-    origin = Provenance("app", facts.command, facts.mpi, "h", "", "", (), (1,))
-    return SkeletonDescription(facts, CALIBRATION, origin, 7, ())
+    return SkeletonDescription(facts, CALIBRATION, host="h", events=7)
 
 
 def written(facts: SkeletonFacts) -> str:
     """Return the description as a build writes it."""
-    return described(facts).text()
+    return described(replace(facts, calibration=None)).text()
 
 
 def save(facts: SkeletonFacts, folder: Path) -> None:
@@ -59,13 +58,50 @@ def test_a_description_of_a_plan_is_read_as_it_was_written(tmp_path: Path):
         waits=waits,
     )
     (tmp_path / FACTS_FILE).write_text(known.text())
-    assert load(tmp_path) == known.facts
-    assert load_compute(tmp_path) == CALIBRATION
+    assert SkeletonDescription.read(tmp_path) == known
+    assert (load(tmp_path), known.compute) == (known.facts, CALIBRATION)
     assert (known.facts.folder, known.facts.environment) == (
         "/work",
         launch.environment,
     )
     assert known.facts.waits == tuple(waits)
+
+
+@settings(max_examples=30)
+@given(known=any_skeleton.descriptions())
+def test_any_description_is_read_as_it_was_written(tmp_path: Path, known):
+    (tmp_path / FACTS_FILE).write_text(known.text(), encoding="utf-8")
+    assert SkeletonDescription.read(tmp_path) == known
+    assert SkeletonDescription.read(tmp_path).text() == known.text()
+
+
+@settings(max_examples=30)
+@given(known=any_skeleton.descriptions(), measured=any_skeleton.calibrations())
+def test_a_calibration_is_all_that_it_adds(tmp_path: Path, known, measured):
+    (tmp_path / FACTS_FILE).write_text(known.text(), encoding="utf-8")
+    save_calibration(measured, tmp_path)
+    calibrations = (*known.facts.calibrations, measured)
+    facts = replace(known.facts, calibration=measured, calibrations=calibrations)
+    found = SkeletonDescription.read(tmp_path)
+    assert found == replace(known, facts=facts)
+    assert (tmp_path / FACTS_FILE).read_text(encoding="utf-8") == found.text()
+
+
+def test_a_file_of_the_first_version_is_read_with_what_it_lacks(tmp_path: Path):
+    known = described(replace(FACTS, calibration=None))
+    content = json.loads(known.text())
+    for name in ("checksum", "application", "method", "dealers", "not_computed"):
+        del content[name]
+    for name in ("launch", "warnings", "compute"):
+        del content[name]
+    content["signature"] = {"ranks_per_host": [2]}
+    content["scale"] = content.pop("scaling_factor")
+    (tmp_path / FACTS_FILE).write_text(json.dumps(content))
+    found = SkeletonDescription.read(tmp_path)
+    facts = replace(known.facts, application="", folder="")
+    assert found == SkeletonDescription(facts, None)
+    save_calibration(FACTS.calibration, tmp_path)
+    assert load(tmp_path).calibrations == (FACTS.calibration,)
 
 
 def test_a_description_says_what_the_skeleton_is():
@@ -112,9 +148,9 @@ def test_earlier_calibrations_are_kept(tmp_path: Path):
     facts = load(tmp_path)
     assert facts.calibrations == (FACTS.calibration, other)
     assert facts.calibration == other
-    assert with_fitting(facts, FACTS.calibration.mpi).calibration == FACTS.calibration
-    assert with_fitting(facts, "Open MPI 5.0.8").calibration == other
-    assert with_fitting(facts, "Another MPI").calibration == other
+    assert facts.with_fitting(FACTS.calibration.mpi).calibration == FACTS.calibration
+    assert facts.with_fitting("Open MPI 5.0.8").calibration == other
+    assert facts.with_fitting("Another MPI").calibration == other
 
 
 def test_the_one_calibration_of_an_older_file_is_read_and_kept(tmp_path: Path):

@@ -1,0 +1,33 @@
+"""Decide how this machine is measured: all judgements of this stage.
+
+A value without a measurement says so.
+"""
+
+from __future__ import annotations
+
+#: How often each part is measured, quiet and beside each competitor. A judgement, not
+#: measured.
+ROUNDS_BESIDE_COMPETITORS = 7
+
+#: The mixture of parts is measured so many times as often [1]. A judgement, not
+#: measured.
+MIXTURE_ROUNDS_FACTOR = 3
+
+#: Rarer than the scheduler's own ticks, queries of the CPU time change nothing [1/s].
+FEWEST_CPU_TIME_QUERIES_PER_S = 100.0
+
+#: Measured: repeated measurements of a slowdown differ by so much [1]
+#: (docs/skeleton.md).
+SLOWDOWN_NOISE = 0.02
+
+#: Smaller shares of a mixture are left out [1]. A judgement, not measured.
+LEAST_MIX_SHARE = 0.005
+
+#: Slowdowns below this tell nothing of how parts add up [1]. A judgement, not measured.
+LEAST_EXCESS = 0.005
+
+#: Mixtures that are measured for a working set. A judgement, not measured.
+MOST_MIXTURES = 4
+
+#: Working sets that are tried. A judgement, not measured.
+MOST_WORKING_SETS = 2

@@ -1,0 +1,134 @@
+"""Decide what a skeleton keeps, tells apart and warns of: all judgements of this stage.
+
+A value without a measurement says so.
+"""
+
+from __future__ import annotations
+
+#: Share of the application's time that the dominant sequence holds [1]. A
+#: judgement, not measured.
+DOMINANT_TIME_SHARE = 0.6
+
+#: Relative deviation of what iterations keep whole that is left alone [1]. Half of what
+#: LARGEST_CLASS_DEVIATION allows; a judgement, not measured.
+LARGEST_UNCORRECTED_ROUNDING = 0.005
+
+#: Classes of calls with more than this share of a rank's calls are held to their target
+#: [1]. A judgement, not measured.
+LEAST_CLASS_SHARE = 0.01
+
+#: Largest relative deviation of those classes from their target [1]. A judgement, not
+#: measured.
+LARGEST_CLASS_DEVIATION = 0.01
+
+#: Fewer corrections than this share of a type's units stand together at the end [1]. A
+#: judgement, not measured.
+FEW_CORRECTIONS_SHARE = 0.1
+
+#: Leaves with less of a rank's time keep one average [1]. A judgement, not measured.
+LEAST_VARIED_LEAF_SHARE = 0.005
+
+#: So do leaves whose standard deviation is below this share of their mean [1]. A
+#: judgement, not measured.
+LARGEST_STEADY_DEVIATION = 0.02
+
+#: Calls to look ahead for one that is executed once. A judgement, not measured.
+CALLS_LOOKED_AHEAD = 20
+
+#: Sizes of a leaf that lie this close together become one constant, the largest over
+#: the smallest [1]. A judgement, not measured.
+LARGEST_SIZE_RATIO = 1.1
+
+#: Rounds of mending before the plan is refused. A judgement, not measured.
+MOST_MENDING_ROUNDS = 50
+
+#: Largest difference of message sizes that become one, relative to their mean [1]. A
+#: judgement, not measured.
+LARGEST_SIZE_DIFFERENCE = 0.12
+
+#: How much larger a message can become, for it can be evened twice: for the ranks of a
+#: program, then for the programs of a function [1]. It follows from the line above.
+LARGEST_SIZE_GROWTH = 1 / (1 - LARGEST_SIZE_DIFFERENCE) ** 2
+
+#: Sequences of calls are merged when they have at least this part in common [1]. A
+#: judgement, not measured.
+LEAST_COMMON_CALLS = 0.8
+
+#: Most different sequences that are compared with each other. It bounds the time of a
+#: build; a judgement, not measured.
+MOST_SEQUENCES_COMPARED = 16
+
+#: Lines of tables for each line of a function: what a repeated stretch must save. A
+#: judgement, not measured.
+TABLE_LINES_PER_LINE = 0.25
+
+#: Repeats are looked for in programs of up to so many items. It bounds the time of a
+#: build; a judgement, not measured.
+MOST_ITEMS_WITH_REPEATS = 2500
+
+#: Most stretches of a program that become functions. It bounds the time of a build; a
+#: judgement, not measured.
+MOST_REPEATS = 30
+
+#: Lines that a function for equal stretches must save; alike ones, which come later,
+#: save lines inside it, too. A judgement, not measured.
+LEAST_LINES_SAVED = 20
+
+#: Computation with a smaller share of the time is the same on all ranks and at all
+#: places [1]. A judgement, not measured.
+LEAST_VARIED_COMPUTE_SHARE = 5e-4
+
+#: Computation that is not worth a call: the loop around it takes as long [us]. A
+#: judgement, not measured.
+SHORTEST_COMPUTE_US = 0.02
+
+#: Loops with at least this share of a routine's time are sections of their own [1]. It
+#: concerns the look of the program only.
+LEAST_SECTION_SHARE = 0.1
+
+#: Inner loops with at least this share have a comment that says so [1]. It concerns the
+#: look of the program only.
+LEAST_COMMENTED_SHARE = 0.05
+
+#: A rank deals when so many of its receives are answered next, or so many of what it
+#: sends are answers [1]: all of a master's but the last of each worker, at most half of
+#: those of a rank with two neighbours. It lies between the two; not measured.
+LEAST_ANSWERED_SHARE = 0.75
+
+#: Time that partners may let the serving rank wait between two messages, together and
+#: as a share of what the busiest of them computes [1]. More is work of its own. A
+#: judgement, not measured.
+LARGEST_WAIT_SHARE = 0.05
+
+#: Computation that may lie between calls and their completion, as a share of all that a
+#: rank computes [1]. More of it overlaps with the message. A judgement, not measured.
+LARGEST_OVERLAPPED_SHARE = 0.05
+
+#: More dropped time than this is worth a warning [1]. A judgement, not measured.
+LEAST_DROPPED_WARNED = 0.02
+
+#: Averages of computation with at least this share of the time are listed [1]. A
+#: judgement, not measured.
+LEAST_LISTED_SHARE = 1e-5
+
+#: Longest sequence of calls that is compared with others call by call, and most
+#: differences that are looked for. They bound the time of a build; judgements, not
+#: measured.
+LONGEST_COMPARED, MOST_DIFFERENCES = 50_000, 250
+
+#: Lines of text of a call, of a loop around its body, and of a function: what a
+#: repeated stretch costs. Round
+#: numbers, not measured.
+CALL_LINES, LOOP_LINES, FUNCTION_LINES = 3, 2, 6
+
+#: Longest list of message sizes that a split may need. A judgement, not measured.
+MOST_SIZES_OF_A_SPLIT = 64
+
+#: Lines of a program from which its cost is told, and the most that are written. Round
+#: numbers: regular programs have some hundreds. Judgements, not measured.
+LINES_WARNED, MOST_LINES = 5_000, 20_000
+
+#: What compiling a line costs beyond 5,000 lines: processor time [s] and memory [KiB].
+#: Measured with the Makefile's options on a core of 2.6 GHz: 46 s and 0.70 GiB for
+#: 14,511 lines, 119 s and 1.07 GB for 51,897.
+COMPILED_S_PER_LINE, COMPILED_KIB_PER_LINE = 0.0027, 35

@@ -54,23 +54,23 @@ LONGEST_PERIOD = 64
 #: judgement, not measured.
 LEARNT_OCCURRENCES = 4096
 
-#: Of so many times the largest and the smallest count as the next one [1]: the scheduler
-#: interrupts single occurrences. A judgement, not measured.
+#: Of so many times the largest and the smallest count as the next one [1]: the
+#: scheduler interrupts single occurrences. A judgement, not measured.
 INTERRUPTED_SHARE = 0.02
 
 #: Neighbours on both sides of a place in the run where times jump. A judgement, not
 #: measured.
 NEIGHBOURS_OF_JUMP = 8
 
-#: The first occurrence is compared with so many of its phase behind it. A judgement, not
-#: measured.
+#: The first occurrence is compared with so many of its phase behind it. A judgement,
+#: not measured.
 COMPARED_WITH_FIRST = 5
 
 #: But not with fewer than these. A judgement, not measured.
 FEWEST_COMPARED = 2
 
-#: Share of the application's time in which occurrences are measured, as `skelgen measure`
-#: does unless it is told otherwise [1].
+#: Share of the application's time in which occurrences are measured, as `skelgen
+#: measure` does unless it is told otherwise [1].
 MEASURED_SHARE = 0.06
 
 #: It takes longer where not one of each phase with this share of all phases' time is
@@ -84,6 +84,6 @@ COLD_OCCURRENCES = 1
 #: twice as much in 90 % of the cases, as in `skelgen measure`.
 UNKNOWN_SPREAD = 0.4214
 
-#: A level inside another has to be better by this factor in error squared x cost: spreads
-#: of few times are no better known. A judgement, not measured.
+#: A level inside another has to be better by this factor in error squared x cost:
+#: spreads of few times are no better known. A judgement, not measured.
 BETTER_BY = 2.0

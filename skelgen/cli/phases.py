@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skelgen.phases import Parameters, Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.phases.types import Level
+    from skelgen.phases.types import NestLevel
 
 logger = logging.getLogger(__name__)
 
@@ -247,7 +247,7 @@ def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:
     )
 
 
-def _print_levels(levels: Sequence[Level]) -> None:
+def _print_levels(levels: Sequence[NestLevel]) -> None:
     """Print what measuring costs at this level of the loops, and next to it."""
     print_table(
         ["level", "phases", "occurrences", "error", "cost", ""],

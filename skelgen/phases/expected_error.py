@@ -26,11 +26,11 @@ from skelgen.phases.thresholds import (
     REACHED_SHARE,
     UNKNOWN_SPREAD,
 )
-from skelgen.phases.types import Level
+from skelgen.phases.types import NestLevel
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ExpectedSample:
     """What is expected of measuring phases.
 
     Attributes
@@ -91,7 +91,7 @@ class _Stratum:
 
 def sample(
     divided: Divided, time_share: NDArray[np.float64], relevance: float
-) -> Sample:
+) -> ExpectedSample:
     """Tell what measuring the phases of a run costs, and how well that is known.
 
     Parameters
@@ -121,7 +121,7 @@ def sample(
     known = math.fsum(one.share for one in strata)
     variance = math.fsum(one.variance(until) for one in strata)
     rest = UNKNOWN_SPREAD * max(0.0, 1.0 - known)
-    return Sample(
+    return ExpectedSample(
         math.sqrt(variance + rest**2),
         until,
         len(strata),
@@ -145,13 +145,13 @@ def _reached(strata: Sequence[_Stratum]) -> float:
     return until
 
 
-def best(samples: Sequence[Sample]) -> int:
+def best(samples: Sequence[ExpectedSample]) -> int:
     """Choose among the levels of a nest, the coarsest of which comes first.
 
     Examples
     --------
-    >>> step, sweep = Sample(0.02, 0.1, 1, 20), Sample(0.02, 0.06, 1, 400)
-    >>> best([step, sweep]), best([Sample(0.02, 0.5, 1, 20), sweep])
+    >>> step, sweep = ExpectedSample(0.02, 0.1, 1, 20), ExpectedSample(0.02, 0.06, 1, 400)
+    >>> best([step, sweep]), best([ExpectedSample(0.02, 0.5, 1, 20), sweep])
     (0, 1)
     """
     limit = BETTER_BY * min(one.merit for one in samples)
@@ -159,11 +159,11 @@ def best(samples: Sequence[Sample]) -> int:
 
 
 def neighbours(
-    longest: Sequence[float], samples: Sequence[Sample], chosen: int
-) -> tuple[Level, ...]:
+    longest: Sequence[float], samples: Sequence[ExpectedSample], chosen: int
+) -> tuple[NestLevel, ...]:
     """Return the chosen level between the next coarser and the next finer one."""
     return tuple(
-        Level(
+        NestLevel(
             longest=longest[at],
             phases=samples[at].phases,
             occurrences=samples[at].occurrences,

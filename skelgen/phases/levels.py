@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.phases.expected_error import Sample, best, neighbours, sample
+from skelgen.phases.expected_error import ExpectedSample, best, neighbours, sample
 from skelgen.phases.segments import Divisible, Segments
 from skelgen.phases.strata import Divided, Strata
-from skelgen.phases.types import Level, Parameters
+from skelgen.phases.types import NestLevel, Parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,12 @@ class LevelCut:
 
     segments: Segments
     divided: Divided
-    sample: Sample
+    sample: ExpectedSample
 
 
-def level(run: FoldedRun, parameters: Parameters) -> tuple[LevelCut, tuple[Level, ...]]:
+def level(
+    run: FoldedRun, parameters: Parameters
+) -> tuple[LevelCut, tuple[NestLevel, ...]]:
     """Cut a run at the level that is best measured, or at the one that is asked for.
 
     Parameters
@@ -62,7 +64,7 @@ def level(run: FoldedRun, parameters: Parameters) -> tuple[LevelCut, tuple[Level
     Returns
     -------
     LevelCut
-    tuple of Level
+    tuple of NestLevel
         As in `skelgen.phases.types.Phases`.
     """
     known, wanted = _levels(run.divisible, parameters.longest)

@@ -11,7 +11,7 @@ from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.variables import settings_of
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.phases.types import BODY, PARTS, Level, Parameters, Phase
+from skelgen.phases.types import BODY, PARTS, NestLevel, Parameters, Phase
 from skelgen.signature.read import read_provenance
 from skelgen.signature.write import provenance_lines, quoted, unseen_lines
 from skelgen.trust.recording_doubts import read_unseen
@@ -123,7 +123,7 @@ def text_of(signature: PhaseSignature) -> str:
     return sealed_yaml("\n".join(lines) + "\n")
 
 
-def _level_line(level: Level) -> str:
+def _level_line(level: NestLevel) -> str:
     chosen = str(level.chosen).lower()
     return (
         f"- {{longest: {format_real(level.longest)}, phases: {level.phases}, "
@@ -192,9 +192,9 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
     )
 
 
-def _level(field: Field) -> Level:
+def _level(field: Field) -> NestLevel:
     fields = field.mapping(_LEVEL)
-    return Level(
+    return NestLevel(
         longest=fields["longest"].amount(),
         phases=fields["phases"].integer(0, _MOST),
         occurrences=fields["occurrences"].integer(0, _MOST),

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from skelgen.phases.thresholds import FEWEST_OCCURRENCES
-from skelgen.phases.types import Level, Parameters, Phase
+from skelgen.phases.types import NestLevel, Parameters, Phase
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
 
@@ -85,7 +85,7 @@ class PhaseSignature:
         Part of the application's time that these take [0 to 1].
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
-    levels : tuple of Level
+    levels : tuple of NestLevel
         As in `skelgen.phases.Phases`.
 
     References
@@ -107,7 +107,7 @@ class PhaseSignature:
     others: int
     others_share: float
     unseen: Unseen | None = None
-    levels: tuple[Level, ...] = ()
+    levels: tuple[NestLevel, ...] = ()
 
     @property
     def predicted_s(self) -> float:

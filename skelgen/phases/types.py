@@ -44,7 +44,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class NestLevel:
     """A level of the loop nest, whose iterations may be the occurrences of phases.
 
     Attributes
@@ -143,7 +143,7 @@ class Phases:
     application_s : float
         [s]
     parameters : Parameters
-    levels : tuple of Level
+    levels : tuple of NestLevel
         The chosen level of the nest between the next coarser and the next finer one,
         as far as there are such; empty where no loop is a phase.
     """
@@ -155,7 +155,7 @@ class Phases:
     unmeasured_ns: NDArray[np.int64]
     application_s: float
     parameters: Parameters
-    levels: tuple[Level, ...] = ()
+    levels: tuple[NestLevel, ...] = ()
 
     @property
     def relevant(self) -> tuple[Phase, ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skelgen.phases import Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.phases.types import Level
+    from skelgen.phases.types import NestLevel
     from skelgen.ticks.table import TickTable
 
 
@@ -109,7 +109,7 @@ class PhaseLevel:
     chosen: bool
 
     @classmethod
-    def of(cls, one: Level) -> Self:
+    def of(cls, one: NestLevel) -> Self:
         """Return what is said of a level."""
         return cls(
             longest=one.longest,

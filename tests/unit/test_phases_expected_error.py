@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skelgen.phases.expected_error import (
-    Sample,
+    ExpectedSample,
     best,
     neighbours,
     sample,
@@ -15,7 +15,7 @@ from skelgen.phases.strata import Divided
 from skelgen.phases.thresholds import MEASURED_SHARE
 
 
-def sampled(phase, times, *, strata=None, relevance=0.01) -> Sample:
+def sampled(phase, times, *, strata=None, relevance=0.01) -> ExpectedSample:
     number = np.array(phase, np.int32)
     phases = int(number.max()) + 1
     share = np.array(times, float) / np.sum(times)
@@ -63,14 +63,14 @@ def test_one_of_a_group_is_enough_to_stop() -> None:
 
 
 def test_a_finer_level_has_to_be_twice_as_good() -> None:
-    outer, inner = Sample(0.05, 0.10, 1, 20), Sample(0.05, 0.06, 2, 400)
+    outer, inner = ExpectedSample(0.05, 0.10, 1, 20), ExpectedSample(0.05, 0.06, 2, 400)
     assert best([outer, inner]) == 0
-    assert best([Sample(0.05, 0.13, 1, 20), inner]) == 1
-    assert best([Sample(0.2, 0.10, 1, 20), inner]) == 1
+    assert best([ExpectedSample(0.05, 0.13, 1, 20), inner]) == 1
+    assert best([ExpectedSample(0.2, 0.10, 1, 20), inner]) == 1
 
 
 def test_the_levels_next_to_the_chosen_one_are_shown() -> None:
-    samples = [Sample(0.1 * at, 0.1, at, 10 * at) for at in range(1, 6)]
+    samples = [ExpectedSample(0.1 * at, 0.1, at, 10 * at) for at in range(1, 6)]
     longest = [0.9, 0.5, 0.1, 0.01, 0.001]
     assert [one.longest for one in neighbours(longest, samples, 2)] == [0.5, 0.1, 0.01]
     first = neighbours(longest, samples, 0)

@@ -150,8 +150,9 @@ def best(samples: Sequence[ExpectedSample]) -> int:
 
     Examples
     --------
-    >>> step, sweep = ExpectedSample(0.02, 0.1, 1, 20), ExpectedSample(0.02, 0.06, 1, 400)
-    >>> best([step, sweep]), best([ExpectedSample(0.02, 0.5, 1, 20), sweep])
+    >>> step, long_step = (ExpectedSample(0.02, cost, 1, 20) for cost in (0.1, 0.5))
+    >>> sweep = ExpectedSample(0.02, 0.06, 1, 400)
+    >>> best([step, sweep]), best([long_step, sweep])
     (0, 1)
     """
     limit = BETTER_BY * min(one.merit for one in samples)

@@ -18,9 +18,9 @@ from skelgen.trust.recording_doubts import read_unseen
 
 PHASES_FILE = "phases.yaml"
 #: How the file begins.
-BEGINS = re.compile(rb"(#[^\n]*\n)?(# A phase signature;|skelgen_phases:)")
+PHASES_BEGIN = re.compile(rb"(#[^\n]*\n)?(# A phase signature;|skelgen_phases:)")
 #: Version of the format.
-VERSION = 1
+_VERSION = 1
 
 _MOST = 1 << 60
 _FIELDS = (
@@ -59,10 +59,10 @@ def load(path: Path) -> PhaseSignature:
         )
     document = Field(path, "", read_document(path))
     version = document.mapping(("skelgen_phases",), None)["skelgen_phases"]
-    if version.text() != str(VERSION):
+    if version.text() != str(_VERSION):
         raise version.error(
-            f"read version {version.text()[:60]!r}, expected {VERSION}: make the phase "
-            "signature again with this skelgen"
+            f"read version {version.text()[:60]!r}, expected {_VERSION}: make the "
+            "phase signature again with this skelgen"
         )
     return _signature(document.mapping(_FIELDS, _OPTIONAL))
 
@@ -103,7 +103,7 @@ def text_of(signature: PhaseSignature) -> str:
     share = format_real(signature.others_share)
     lines = [
         "# A phase signature; docs/phases.md of skelgen describes it.",
-        f"skelgen_phases: {VERSION}",
+        f"skelgen_phases: {_VERSION}",
         *provenance_lines(signature.provenance),
         f"folder: {quoted(signature.folder)}",
         *_texts("environment", signature.environment),

@@ -110,6 +110,9 @@ class Built:
     warnings : tuple of str
     fitted_mix : str
         The mix that was fitted to the run, where it was used; else empty.
+    divided : str
+        What became of computation and bytes where whole calls are too coarse for K;
+        else empty.
     """
 
     output: Path
@@ -124,6 +127,7 @@ class Built:
     left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
     fitted_mix: str = ""
+    divided: str = ""
 
 
 def build(
@@ -284,16 +288,9 @@ def _scaling_factor(options: BuildOptions, signature: Signature) -> float:
                 f"--target-time {format_seconds(options.target_s)} is not shorter than "
                 f"the application, {format_seconds(signature.application_s)}"
             )
-        scaling_factor = signature.application_s / options.target_s
-    else:
-        assert options.scaling_factor is not None
-        scaling_factor = options.scaling_factor
-    if scaling_factor > signature.events:
-        raise UsageError(
-            f"K = {scaling_factor:.4g} exceeds the {signature.events} events that were "
-            "recorded; no event would be left"
-        )
-    return scaling_factor
+        return signature.application_s / options.target_s
+    assert options.scaling_factor is not None
+    return options.scaling_factor
 
 
 def _name(source: Path) -> str:
@@ -310,8 +307,16 @@ def _plan(
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
     from skelgen.prediction.skeleton_facts import SHORTEST_S
     from skelgen.skeleton.methods import planner
+    from skelgen.skeleton.target_time import plan_for_time
 
-    chosen = planner(options.method)(signature, scaling_factor, progress=progress)
+    def planned(factor: float) -> Plan:
+        return planner(options.method)(signature, factor, progress=progress)
+
+    chosen = (
+        planned(scaling_factor)
+        if options.target_s is None
+        else plan_for_time(planned, signature.application_s, options.target_s)
+    )
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if chosen.report.expected_s < SHORTEST_S:
@@ -380,4 +385,5 @@ def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
         ),
         warnings=report.warnings,
         fitted_mix="" if fitted is None else str(fitted.mix),
+        divided=report.divided,
     )

@@ -155,7 +155,8 @@ class _Collector:
             end, tail = columns.enter_ns[ends[-1]], columns.compute_ns[ends[-1]]
             # What follows MPI_Finalize is damage, and what precedes MPI_Init too.
             ends = np.arange(ends[-1], total)
-        gone = np.unique(np.concatenate([begins, ends]))
+        begins = begins[begins < ends[0]] if len(ends) else begins
+        gone = np.concatenate([begins, ends])
         last = columns.leave_ns[total - 1] if total else begin
         if len(gone):
             found, total = remove(found, gone)

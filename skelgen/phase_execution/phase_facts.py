@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skelgen.phase_execution.estimate import drift, unmeasured_share
 from skelgen.phase_execution.plan import ExecutionPlan
 from skelgen.phases.stored import PhaseSignature
-from skelgen.prediction.skeleton_facts import SHORTEST_S
+from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.prediction.types import PHASES, Times
 from skelgen.trust import Doubt
 from skelgen.trust.intervals import median_draws, relative_spread
@@ -108,11 +108,11 @@ class PhaseFacts:
 
     def doubts(self, mpi: str) -> tuple[Doubt, ...]:
         """Return that it is too short, where it is."""
-        if self.application_s >= SHORTEST_S:
+        if self.application_s >= SHORTEST_TRUSTED_S:
             return ()
         text = (
             f"too short: {format_seconds(self.application_s)}, an application whose "
-            f"phases are measured takes at least {format_seconds(SHORTEST_S)}"
+            f"phases are measured takes at least {format_seconds(SHORTEST_TRUSTED_S)}"
         )
         return (Doubt("too-short", text, "record a longer run"),)
 

@@ -209,6 +209,7 @@ def _written(
         mix = options.compute_mix if fitted is None else fitted.mix
         speed = speed_of(signature, mix)
         files = _files(plan, speed, fitted)
+        long = _told_length(plan, files)
         phases = _phases(source, signature, progress, seen)
         described = _described(plan, speed, run, fitted, seen)
         files[FACTS_FILE] = described.text()
@@ -229,7 +230,7 @@ def _written(
         )
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
-    return _built(plan, output, fitted)
+    return _built(plan, output, fitted, long)
 
 
 def _phases(
@@ -305,7 +306,7 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    from skelgen.prediction.skeleton_facts import SHORTEST_S
+    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
     from skelgen.skeleton.methods import planner
     from skelgen.skeleton.target_time import plan_for_time
 
@@ -319,12 +320,12 @@ def _plan(
     )
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
-    if chosen.report.expected_s < SHORTEST_S:
+    if chosen.report.expected_s < SHORTEST_TRUSTED_S:
         logger.warning(
             "a skeleton of %s is too short for predictions that can be trusted: take a "
             "smaller K, or --target-time %s and more",
             format_seconds(chosen.report.expected_s),
-            format_seconds(SHORTEST_S).replace(" ", ""),
+            format_seconds(SHORTEST_TRUSTED_S).replace(" ", ""),
         )
     if options.strict and chosen.report.warnings:
         raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")
@@ -362,7 +363,19 @@ def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[st
     return files
 
 
-def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
+def _told_length(plan: Plan, files: dict[str, str]) -> tuple[str, ...]:
+    """Warn of a program that takes long to compile, or refuse it."""
+    from skelgen.skeleton.emit.program_length import doubts_of_length
+
+    doubts = doubts_of_length(files["skeleton.c"], plan.signature)
+    for doubt in doubts:
+        logger.warning("%s", doubt)
+    return doubts
+
+
+def _built(
+    plan: Plan, output: Path, fitted: Fit | None, doubts: tuple[str, ...]
+) -> Built:
     report, signature = plan.report, plan.signature
     rank_s = signature.application_s * signature.ranks
     return Built(
@@ -383,7 +396,7 @@ def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
             LeftOut(what, calls, time_s, time_s / rank_s if rank_s else 0.0)
             for what, calls, time_s in report.dropped
         ),
-        warnings=report.warnings,
+        warnings=(*report.warnings, *doubts),
         fitted_mix="" if fitted is None else str(fitted.mix),
         divided=report.divided,
     )

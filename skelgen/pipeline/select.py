@@ -189,12 +189,12 @@ def _shorter(
 ) -> list[Path]:
     """Return shorter versions of a skeleton for so many sets, the shortest first."""
     from skelgen.prediction.choosing import halvings
-    from skelgen.prediction.skeleton_facts import SHORTEST_S
+    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 
     found: list[Path] = []
     for power in range(1, halvings(sets) + 1):
         factor = 2**power
-        if facts.expected_s / factor < SHORTEST_S:
+        if facts.expected_s / factor < SHORTEST_TRUSTED_S:
             break
         target = folder / _BESIDE / f"k{facts.scaling_factor * factor:.4g}"
         if not target.is_dir():

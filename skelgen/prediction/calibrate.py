@@ -10,21 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import InputError
-from skelgen.prediction.skeleton_facts import SHORTEST_S, SkeletonFacts
+from skelgen.prediction.skeleton_facts import SkeletonFacts
 from skelgen.prediction.skeleton_runs import SkeletonProgram
+from skelgen.prediction.thresholds import (
+    LARGEST_QUIET_SPREAD,
+    LARGEST_RATIO_FACTOR,
+    LARGEST_RATIO_FACTOR_SHORT,
+    SHORTEST_TRUSTED_S,
+)
 from skelgen.prediction.types import PAPER_2005, Calibration, Timed
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import relative_spread
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)
-
-#: Relative standard deviation above which a machine is not quiet [1].
-UNQUIET = 0.05
-
-#: A ratio contradicts the recording where it differs more from the expected one [1]:
-#: of a skeleton that is long enough to be trusted, and of a shorter one.
-_CONTRADICTS, _CONTRADICTS_SHORT = 2.0, 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ def _tell_unquiet(measured: Calibration) -> None:
         ("application", measured.application_runs_s),
         ("skeleton", measured.skeleton_runs_s),
     ):
-        if (relative_spread(runs_s) or 0.0) > UNQUIET:
+        if (relative_spread(runs_s) or 0.0) > LARGEST_QUIET_SPREAD:
             times = ", ".join(format_seconds(run_s) for run_s in runs_s)
             logger.warning(
                 "the times of the %s differ much (%s): this machine is not quiet; "
@@ -172,7 +171,11 @@ def check_same_run(facts: SkeletonFacts, measured: Calibration) -> None:
     """
     expected = facts.expected_ratio
     off = max(measured.ratio / expected, expected / measured.ratio)
-    most = _CONTRADICTS if facts.expected_s >= SHORTEST_S else _CONTRADICTS_SHORT
+    most = (
+        LARGEST_RATIO_FACTOR
+        if facts.expected_s >= SHORTEST_TRUSTED_S
+        else LARGEST_RATIO_FACTOR_SHORT
+    )
     if facts.method == PAPER_2005 or off <= most:
         return
     raise InputError(

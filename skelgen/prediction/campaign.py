@@ -11,15 +11,11 @@ import numpy as np
 from skelgen.launch import Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.predict import measured, predict
+from skelgen.prediction.thresholds import FEWEST_RUNS, LARGEST_OWN_PART
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Failure, Prediction, TrialFacts
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.intervals import half_width
-
-FEWEST_RUNS = 3
-
-#: Part of the allowed width to which the runs on a node set may add at most [1].
-_OWN_PART = 0.3
 
 
 def placed(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
@@ -137,6 +133,6 @@ def narrow(
     """
     if len(runs_s) < FEWEST_RUNS:
         return False
-    if half_width(runs_s, generator) <= _OWN_PART * bound:
+    if half_width(runs_s, generator) <= LARGEST_OWN_PART * bound:
         return True
     return measured(facts, runs_s, generator).half_width <= bound

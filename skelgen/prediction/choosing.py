@@ -15,26 +15,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.prediction.campaign import FEWEST_RUNS, narrow
+from skelgen.prediction.campaign import narrow
 from skelgen.prediction.predict import method_error, predict, unmeasured_draws
+from skelgen.prediction.thresholds import (
+    CLEAR_PROBABILITY,
+    FEWEST_RUNS,
+    FEWEST_SHORT_RUNS,
+    LEAST_RUN_SPREAD,
+    MOST_SETS_NOT_THINNED,
+)
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, TrialFacts
 from skelgen.trust import Doubt
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import interval, median_draws, relative_spread
 from skelgen.units import format_seconds
-
-#: So few sets are not thinned: halving would leave one that nothing is compared with.
-_FEW = 2
-
-#: Runs of a shorter skeleton on a set, when there is time for them.
-_TRIES = 2
-
-#: Spread of single runs that is assumed at least [1]: nodes that others use.
-_LEAST_SPREAD = 0.05
-
-#: Probability of being the best from which further runs of the others tell little.
-_CLEAR = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +64,9 @@ class Contest:
         """
         alive, runs = len(self.sets), 0
         for _ in self.programs[:-1]:
-            if alive <= _FEW:
+            if alive <= MOST_SETS_NOT_THINNED:
                 break
-            runs += _TRIES * alive
+            runs += FEWEST_SHORT_RUNS * alive
             alive = _kept(alive)
         return runs + FEWEST_RUNS * alive
 
@@ -108,7 +103,7 @@ class Contest:
         """Return the sets that are still good after all skeletons but the longest."""
         alive = list(self.sets)
         for program in self.programs[:-1]:
-            if len(alive) <= _FEW:
+            if len(alive) <= MOST_SETS_NOT_THINNED:
                 break
             self._try(program, alive)
             # The better of two: a burst that only one run met is not the set's.
@@ -127,7 +122,7 @@ class Contest:
         left_s = self.trials.left_s
         self.trials.make(program, sets, 1)
         if self.trials.left_s >= left_s * (1 - 1 / (2 * len(self.programs))):
-            self.trials.make(program, sets, _TRIES)
+            self.trials.make(program, sets, FEWEST_SHORT_RUNS)
         else:  # they were planned
             self.trials.progress.advance(len(self._working(sets)))
 
@@ -151,7 +146,11 @@ class Contest:
             return open_
         chances = self._chances(alive)
         best = max(chances, key=lambda hosts: chances[hosts])
-        return [h for h in open_ if h == best] if chances[best] > _CLEAR else open_
+        return (
+            [h for h in open_ if h == best]
+            if chances[best] > CLEAR_PROBABILITY
+            else open_
+        )
 
     def _longest(self, hosts: NodeSet) -> TrialProgram | None:
         """Return the longest skeleton that ran on a set."""
@@ -215,7 +214,7 @@ class Contest:
         """Return the spread of one run [1], from sets with several."""
         spreads = [relative_spread(runs_s) for runs_s in self.trials.runs_s.values()]
         known = [spread for spread in spreads if spread is not None]
-        return max(_LEAST_SPREAD, statistics.median(known) if known else 0.0)
+        return max(LEAST_RUN_SPREAD, statistics.median(known) if known else 0.0)
 
     def _choice(self) -> Choice:
         """Order the sets: those that stayed longest first, then by their times."""
@@ -261,7 +260,7 @@ class Contest:
 
 def _kept(count: int) -> int:
     """Return how many of so many sets go on to a longer skeleton."""
-    return max(_FEW, (count + 1) // 2)
+    return max(MOST_SETS_NOT_THINNED, (count + 1) // 2)
 
 
 def halvings(count: int) -> int:
@@ -272,4 +271,4 @@ def halvings(count: int) -> int:
     >>> [halvings(count) for count in (2, 3, 6, 100)]
     [0, 1, 2, 6]
     """
-    return 0 if count <= _FEW else 1 + halvings(_kept(count))
+    return 0 if count <= MOST_SETS_NOT_THINNED else 1 + halvings(_kept(count))

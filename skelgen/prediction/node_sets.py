@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from skelgen.errors import NodesError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.process import NOTE
+from skelgen.prediction.thresholds import MOST_NODE_SETS
 from skelgen.prediction.trials import NodeSet
 
 logger = logging.getLogger(__name__)
 
 SHAPES = ("all", "pairs", "windows")
-
-#: More sets than that are not measured in any reasonable time.
-MOST_SETS = 100
 
 
 def node_sets(pool: Sequence[Host], nodes: int, shape: str = "") -> list[NodeSet]:
@@ -60,7 +58,7 @@ def node_sets(pool: Sequence[Host], nodes: int, shape: str = "") -> list[NodeSet
         )
     count = math.comb(len(pool), nodes)
     windows = [tuple(pool[i : i + nodes]) for i in range(len(pool) - nodes + 1)]
-    if shape == "windows" or (not shape and count > MOST_SETS):
+    if shape == "windows" or (not shape and count > MOST_NODE_SETS):
         if not shape:
             logger.log(
                 NOTE,
@@ -72,9 +70,9 @@ def node_sets(pool: Sequence[Host], nodes: int, shape: str = "") -> list[NodeSet
                 len(windows),
             )
         return windows
-    if count > MOST_SETS:
+    if count > MOST_NODE_SETS:
         raise UsageError(
             f"--sets {shape}: {count} sets of {nodes} of {len(pool)} nodes are more "
-            f"than {MOST_SETS}; take --sets windows, or fewer nodes with --from"
+            f"than {MOST_NODE_SETS}; take --sets windows, or fewer nodes with --from"
         )
     return list(itertools.combinations(pool, nodes))

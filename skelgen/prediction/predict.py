@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.launch import Host
 from skelgen.launch.mpi import kind_of, same_mpi
+from skelgen.prediction.thresholds import LARGEST_DRAWN_WIDTH_FACTOR
 from skelgen.prediction.types import Prediction, TrialFacts
 from skelgen.trust import Doubt, Interval, too_wide
 from skelgen.trust.errors import MethodError, MethodErrors, error_draws
@@ -17,9 +18,6 @@ from skelgen.trust.intervals import (
     interval,
     whole_draws,
 )
-
-#: Two estimates of one interval's width from random draws differ by less [1].
-_DRAWN_WIDTH = 1.1
 
 
 def predict(
@@ -60,7 +58,7 @@ def predict(
     wide = too_wide(
         interval(draws, middle),
         facts.narrowing,
-        bound=_DRAWN_WIDTH * interval_bound,
+        bound=LARGEST_DRAWN_WIDTH_FACTOR * interval_bound,
     )
     # As the ratio's, these errors are common to all node sets; no run makes them less.
     draws = draws * np.exp(facts.drift * generator.standard_normal(len(draws)))

@@ -9,16 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.prediction.thresholds import LARGEST_SAME_RUN_FACTOR, QUIET_RUNS_ASSUMED
 from skelgen.prediction.types import PAPER_2005, Times
 from skelgen.trust.intervals import median_draws, relative_spread
-
-#: The spread of quiet runs stands for so many runs of each program there. On the node
-#: set, which may be noisier, that of the skeleton stands for one.
-_ALIKE = 3
-
-#: A measured ratio is that of another run than the recorded one, with another input,
-#: where it differs more from the expected one [1].
-_SAME_RUN = 1.5
 
 
 def correction(measured: float, expected: float, method: str) -> float:
@@ -35,7 +28,7 @@ def correction(measured: float, expected: float, method: str) -> float:
     method : str
         How it was planned.
     """
-    same = max(expected / measured, measured / expected) <= _SAME_RUN
+    same = max(expected / measured, measured / expected) <= LARGEST_SAME_RUN_FACTOR
     return expected if same and method != PAPER_2005 else measured
 
 
@@ -100,7 +93,9 @@ def scaled_draws(
     steady = relative_spread(skeleton_runs_s)  # an application may vary with its caches
     own = quiet if steady is None else steady
     there = median_draws(runs_s, generator, spread=own, worth=1)
-    above = median_draws(application_runs_s, generator, spread=quiet, worth=_ALIKE)
+    above = median_draws(
+        application_runs_s, generator, spread=quiet, worth=QUIET_RUNS_ASSUMED
+    )
     below = median_draws(skeleton_runs_s, generator, spread=own)
     ratio = statistics.median(application_runs_s) / statistics.median(skeleton_runs_s)
     if math.isclose(correction, ratio):  # measured, and so no better known than these

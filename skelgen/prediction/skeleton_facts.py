@@ -12,24 +12,18 @@ from numpy.typing import NDArray
 from skelgen.launch.mpi import same_mpi
 from skelgen.matching.waits import WaitState
 from skelgen.prediction.scaling import correction, scaled, scaled_draws
+from skelgen.prediction.thresholds import (
+    LARGEST_DROPPED_SHARE,
+    LARGEST_MIX_ERROR,
+    LARGEST_UNDOUBTED_FACTOR,
+    SHORTEST_TRUSTED_S,
+)
 from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS, Calibration, Times
 from skelgen.trust import Doubt
 from skelgen.trust.intervals import median_draws, relative_spread
 from skelgen.trust.recording_doubts import Unseen
 from skelgen.trust.skeleton_doubts import unlike_doubts
 from skelgen.units import format_seconds
-
-#: Shorter runs see a few slices of the scheduler only [s].
-SHORTEST_S = 0.3
-
-#: Above it too much of the application is left out [1].
-LARGEST_DROPPED = 0.02
-
-#: Above it the skeleton computes otherwise than the application [1].
-LARGEST_MIX_ERROR = 0.06
-
-#: A ratio is doubted from here on: of one and the same run it was up to 1.1 off [1].
-_DOUBTED = 1.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,14 +200,14 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
             text = f"calibrated with {facts.calibration.mpi}, run with {mpi}"
             yield Doubt("other-mpi", text, "calibrate with the MPI that runs it")
         off = facts.ratio / facts.expected_ratio
-        if facts.method != PAPER_2005 and max(off, 1 / off) > _DOUBTED:
+        if facts.method != PAPER_2005 and max(off, 1 / off) > LARGEST_UNDOUBTED_FACTOR:
             yield Doubt(
                 "other-ratio",
                 "calibrated on another run or input than the recorded one: the ratio "
                 f"is {facts.ratio:.3g}, {facts.expected_ratio:.3g} was expected",
                 "calibrate with the recorded command and input",
             )
-    needed_s = max(SHORTEST_S, _with_slack(facts.smallest_good_s))
+    needed_s = max(SHORTEST_TRUSTED_S, _with_slack(facts.smallest_good_s))
     if quiet_s < needed_s:
         yield Doubt(
             "too-short",
@@ -226,11 +220,11 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
 def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
     yield from unlike_doubts(facts.unseen, facts.not_computed)
-    if facts.dropped_share > LARGEST_DROPPED:
+    if facts.dropped_share > LARGEST_DROPPED_SHARE:
         yield Doubt(
             "dropped",
             f"{facts.dropped_share:.1%} of the application's time was dropped "
-            f"(at most {LARGEST_DROPPED:.0%} is trusted)",
+            f"(at most {LARGEST_DROPPED_SHARE:.0%} is trusted)",
             "build it with a smaller K",
         )
     if facts.mix_error is not None and facts.mix_error > LARGEST_MIX_ERROR:

@@ -27,6 +27,7 @@ from skelgen.launch.record import (
 )
 from skelgen.launch.run_end import ended, failure_of
 from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.thresholds import PATIENCE_FACTOR, PATIENCE_S
 from skelgen.prediction.types import Timed
 from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.trust import Doubt
@@ -39,8 +40,6 @@ SOURCE = "skeleton.c"
 #: Times of each rank that a skeleton prints.
 _PARTS = ("compute_s", "mpi_s")
 _COMPILE_LIMIT_S = 600.0
-#: A run may take this many times the expected time and as long besides [1, s].
-_PATIENCE, _PATIENCE_S = 50.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ class SkeletonProgram:
 
 def longest_s(expected_s: float) -> float:
     """Return how long a run may take before it is ended [s]."""
-    return _PATIENCE * expected_s + _PATIENCE_S
+    return PATIENCE_FACTOR * expected_s + PATIENCE_S
 
 
 def section(output: str, binary: Path) -> Timed:

@@ -23,10 +23,10 @@ from skelgen.signature.check import (
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.neighbour_text import read_neighbours
 from skelgen.signature.nest_text import ReadNest, read_nest
-from skelgen.signature.spread import MOST_SAMPLES
 from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
+from skelgen.signature.thresholds import MOST_SAMPLES
 from skelgen.signature.types import (
     COUNTS,
     CommunicatorFamily,

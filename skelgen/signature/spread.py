@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.keys import scattered
+from skelgen.signature.thresholds import MOST_SAMPLES
 from skelgen.signature.types import Spread
 
 #: Bins of an int64: below 1, then one for each power of two.
 MOST_BINS = 64
-#: Samples of a leaf and rank.
-MOST_SAMPLES = 32
 #: Samples of a whole signature, both quantities.
 _ALL_SAMPLES = 200_000
 

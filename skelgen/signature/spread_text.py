@@ -19,7 +19,8 @@ from skelgen.documents.numbers import (
     place_of,
     reals,
 )
-from skelgen.signature.spread import MOST_BINS, MOST_SAMPLES, constant_spread
+from skelgen.signature.spread import MOST_BINS, constant_spread
+from skelgen.signature.thresholds import MOST_SAMPLES
 from skelgen.signature.types import Spread
 
 #: Sums of floats may differ by this much from what they must lie between [1].

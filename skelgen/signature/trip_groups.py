@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest
-
-#: A loop is written out when it has at most so many trips, all alike, and items.
-_MOST_TRIPS, _MOST_ITEMS = 6, 24
-#: Executions below which a loop is left alone: its trips are no pattern yet.
-_FEWEST = 4
-#: Trips differ when this share of all computation stands in another trip than an
-#: average says, and when the trip with most has so many times that with least.
-_SHARE, _FACTOR = 0.005, 2.0
+from skelgen.signature.thresholds import (
+    FEWEST_EXECUTIONS,
+    LEAST_MISPLACED_SHARE,
+    LEAST_TRIP_FACTOR,
+    MOST_ITEMS_WRITTEN_OUT,
+    MOST_TRIPS_WRITTEN_OUT,
+)
 
 
 def told_apart(
@@ -50,7 +49,7 @@ def told_apart(
         total += one
     of_leaf = np.bincount(leaf, total)
     first_leaf = np.concatenate(([0], np.cumsum(nest.body_items == 0)))
-    least = _SHARE * float(total.sum())
+    least = LEAST_MISPLACED_SHARE * float(total.sum())
     heads: dict[int, int] = {}
     for item in loops:
         begin = int(first_leaf[item])
@@ -83,9 +82,9 @@ def _is_plain(nest: Nest, item: int) -> bool:
     items = int(nest.body_items[item])
     rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
     return (
-        items <= _MOST_ITEMS
+        items <= MOST_ITEMS_WRITTEN_OUT
         and not nest.body_items[item + 1 : item + 1 + items].any()
-        and int(rows[:, 1].sum()) >= _FEWEST
+        and int(rows[:, 1].sum()) >= FEWEST_EXECUTIONS
         and int(rows[:, 0].min()) >= 2
     )
 
@@ -94,12 +93,12 @@ def _head(trips: NDArray[np.int64], time: NDArray[np.float64], least: float) -> 
     """Return how many trips to write out in front of the loop, 0 for none."""
     starts = np.cumsum(trips) - trips
     trip = np.arange(len(time)) - np.repeat(starts, trips)
-    few = int(trips.min()) == int(trips.max()) <= _MOST_TRIPS
+    few = int(trips.min()) == int(trips.max()) <= MOST_TRIPS_WRITTEN_OUT
     trip = trip if few else np.minimum(trip, 1)
     counts, times = np.bincount(trip), np.bincount(trip, time)
     means = times / counts
     moved = float(np.abs(times - counts * time.mean()).sum()) / 2
-    if moved < least or means.max() < _FACTOR * means.min():
+    if moved < least or means.max() < LEAST_TRIP_FACTOR * means.min():
         return 0
     return int(trips[0]) if few else 1
 

@@ -17,14 +17,10 @@ from skelgen.symbols.requests import any_in_order
 from skelgen.symbols.sizes import message_bytes
 from skelgen.symbols.strings import Decided, SymbolStrings, decide, strings_of
 from skelgen.symbols.tags import canonical_tags
+from skelgen.symbols.thresholds import LARGEST_THRESHOLD, THRESHOLD_STEP
 from skelgen.symbols.times import share_out
 from skelgen.symbols.types import Clusters, Fate, Symbols
 from skelgen.symbols.varying_partners import candidate_sites, varying_pairs
-
-#: Thresholds that the search tries, one after the other [1].
-_STEP = 0.01
-#: Beyond this very different events would be combined [1].
-LARGEST_THRESHOLD = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +149,8 @@ def auto_threshold(
     varying = varying_pairs(calls, decided, sites, 0.0)
     last: SymbolStrings | None = None
     ratio = 0.0
-    for step in range(round(largest / _STEP) + 1):
-        threshold = min(step * _STEP, largest)
+    for step in range(round(largest / THRESHOLD_STEP) + 1):
+        threshold = min(step * THRESHOLD_STEP, largest)
         strings = strings_of(decided, varying, threshold)
         if last is None or not np.array_equal(strings.symbol, last.symbol):
             ratio = _compression(strings.symbol, calls.first)

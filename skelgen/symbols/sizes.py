@@ -11,13 +11,10 @@ from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.symbols.key_numbers import combine
+from skelgen.symbols.thresholds import LARGEST_SIZE_GAP, SMALL_MESSAGE_BYTES
 
 #: Kinds whose calls have a size of their own.
 SIZED = (*SENDING, *RECEIVING, *COLLECTIVES, CallKind.RMA)
-#: Sizes up to this cost as much as one byte does [bytes].
-_SMALL_BYTES = 64
-#: Neighbouring sizes of a cluster differ at most by this factor.
-_GAP = 2
 
 
 def message_bytes(
@@ -141,8 +138,10 @@ def size_classes(
     key, size = keys[order], sizes[order]
     new_key = np.concatenate([[True], key[1:] != key[:-1]])[: len(key)]
     if threshold is None:
-        near = np.maximum(size, _SMALL_BYTES)
-        apart = np.concatenate([[False], near[1:] > _GAP * near[:-1]])[: len(key)]
+        near = np.maximum(size, SMALL_MESSAGE_BYTES)
+        apart = np.concatenate([[False], near[1:] > LARGEST_SIZE_GAP * near[:-1]])[
+            : len(key)
+        ]
         begins = new_key | apart
     else:
         begins = _widest_clusters(new_key, size, threshold)

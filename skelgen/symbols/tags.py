@@ -23,11 +23,8 @@ from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.matching import Matching
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
+from skelgen.symbols.thresholds import MOST_RECORDED_TAGS, MOST_TELLING_TAGS
 
-#: More different tags than this are numbered anew.
-MOST_RECORDED_TAGS = 64
-#: So many tags of messages to receives from any source tell what these are.
-MOST_TELLING_TAGS = 8
 #: Every MPI has at least these tags.
 _TAGS_EVERYWHERE = 32767
 

@@ -15,16 +15,15 @@ from skelgen.loops import fold
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.strings import Decided, strings_of
+from skelgen.symbols.thresholds import (
+    ENOUGH_CALLS_OF_RANK,
+    ENOUGH_RANKS_OF_SITE,
+    FEWEST_VARYING_PARTNERS,
+    FREE_ITEMS,
+    LEAST_NEST_SHRINKAGE,
+    MOST_ITEMS_PER_PARTNER,
+)
 
-#: Fewer partners than this are alternatives, not a crowd.
-_LEAST_PARTNERS = 3
-#: The nest must shrink by this factor.
-_SHRINKS = 4
-#: Partners whose nest has more items than this for each distinct one, and these
-#: more, follow no pattern.
-_ITEMS_PER_PARTNER, _FREE_ITEMS = 4, 16
-#: Enough to judge by: ranks of a site, and calls of a rank.
-_RANKS, _CALLS = 4, 1 << 17
 _KINDS = (
     CallKind.SEND,
     CallKind.RECEIVE,
@@ -58,7 +57,7 @@ def candidate_sites(pairs: Pairs, inside: NDArray[np.bool_]) -> NDArray[np.int64
     )  # fmt: skip
     place = combine(site, pairs.rank[rows])
     partners = np.bincount(place[factorise(combine(place, pairs.peer[rows]))[1]])
-    crowd = partners[place] >= _LEAST_PARTNERS
+    crowd = partners[place] >= FEWEST_VARYING_PARTNERS
     both = pairs.is_kind(*TWO_SIDED)[rows]
     sources = np.bincount(place[factorise(combine(place, pairs.peer2[rows]))[1]])
     apart = both & (pairs.peer2 != pairs.peer)[rows] & (sources[place] > 1)
@@ -95,14 +94,17 @@ def varying_pairs(
     if not patternless.any():
         return None
     lengths = [
-        [len(fold(_string(calls, strings.symbol, rank))) for rank in ranks[:_RANKS]]
+        [
+            len(fold(_string(calls, strings.symbol, rank)))
+            for rank in ranks[:ENOUGH_RANKS_OF_SITE]
+        ]
         for strings in (
             strings_of(decided, None, similarity_threshold),
             strings_of(decided, patternless, similarity_threshold),
         )
     ]
     longest = max(range(len(lengths[0])), key=lengths[0].__getitem__)
-    if lengths[0][longest] < _SHRINKS * lengths[1][longest]:
+    if lengths[0][longest] < LEAST_NEST_SHRINKAGE * lengths[1][longest]:
         return None
     return patternless
 
@@ -125,8 +127,10 @@ def _patternless(
     for site in np.unique(sites[candidates]).tolist():
         own = candidates[sites[candidates] == site]
         places = np.unique(place[own])
-        for one in places[np.argsort(-count[places], kind="stable")][:_RANKS].tolist():
-            peers = pairs.peer[of_pair[place[of_pair] == one][:_CALLS]]
+        for one in places[np.argsort(-count[places], kind="stable")][
+            :ENOUGH_RANKS_OF_SITE
+        ].tolist():
+            peers = pairs.peer[of_pair[place[of_pair] == one][:ENOUGH_CALLS_OF_RANK]]
             if not _has_pattern(peers):
                 chosen[own] = True
                 rank = int(pairs.rank[own[place[own] == one][0]])
@@ -136,7 +140,7 @@ def _patternless(
 
 def _has_pattern(peers: NDArray[np.int64]) -> bool:
     number, first = factorise(peers)
-    allowed = _ITEMS_PER_PARTNER * len(first) + _FREE_ITEMS
+    allowed = MOST_ITEMS_PER_PARTNER * len(first) + FREE_ITEMS
     return len(peers) <= allowed or len(fold(number)) <= allowed
 
 

@@ -12,13 +12,8 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from skelgen.workload.parts import share_known
+from skelgen.workload.thresholds import ENOUGH_ALIKE, OTHER_EVENTS_WEIGHT
 from skelgen.workload.types import Point, same_by
-
-#: Phases of as many events count a little more: where a loop inside another runs the
-#: same calls, these tell its iterations from the other's.
-_OTHER_EVENTS = 0.9
-#: Runs that are as alike are cut as the first of them usually is [1].
-_ENOUGH = 0.98
 
 
 def aligned(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -34,7 +29,7 @@ def aligned(points: Sequence[Point]) -> tuple[Point, ...]:
                 continue
             found = [max(cuts, key=lambda cut: likeness(model, cut)) for cuts in each]
             alike = math.fsum(likeness(model, cut) for cut in found) / len(found)
-            score = round(min(alike, _ENOUGH), 2)
+            score = round(min(alike, ENOUGH_ALIKE), 2)
             if score > best:
                 best, chosen = score, tuple(found)
     return chosen
@@ -50,7 +45,7 @@ def likeness(one: Point, other: Point) -> float:
         return 1.0
     by = same_by(one, other)
     return math.prod(
-        share_known(known.phases, point, other_events=_OTHER_EVENTS, by=by)
+        share_known(known.phases, point, other_events=OTHER_EVENTS_WEIGHT, by=by)
         for known, point in ((one, other), (other, one))
     )
 

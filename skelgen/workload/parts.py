@@ -9,12 +9,9 @@ from typing import Any
 
 from skelgen.errors import InputError
 from skelgen.trust import Doubt
+from skelgen.workload.thresholds import LEAST_FITTED_SHARE, LEAST_SWITCHED_SHARE
 from skelgen.workload.types import Point, PointPhase, joined, ranks_vary
 
-#: A phase that takes less of the time than this everywhere has no function of its own.
-RELEVANT = 0.01
-#: Phases of some workloads only are told from this share of the time on.
-_SWITCH = 0.05
 #: What no time is: functions of times are fitted by relative errors [s].
 LEAST_S = 1e-9
 
@@ -161,7 +158,7 @@ def _columns(points: Sequence[Point]) -> list[_Column]:
     (by_site, sites), (by_kind, kinds) = found
     if by_kind == 0.0:
         raise _nothing_common(points)
-    return sites if by_site > by_kind - RELEVANT else kinds
+    return sites if by_site > by_kind - LEAST_FITTED_SHARE else kinds
 
 
 def _nothing_common(points: Sequence[Point]) -> InputError:
@@ -175,7 +172,9 @@ def _relevant(key: Any, columns: list[_Column], points: Sequence[Point]) -> bool
     if not all(key in column for column in columns):
         return False
     pairs = zip(points, columns, strict=True)
-    return max(point.share(column[key]) for point, column in pairs) >= RELEVANT
+    return (
+        max(point.share(column[key]) for point, column in pairs) >= LEAST_FITTED_SHARE
+    )
 
 
 def _switches(columns: list[_Column], points: Sequence[Point]) -> Iterator[Doubt]:
@@ -187,7 +186,7 @@ def _switches(columns: list[_Column], points: Sequence[Point]) -> Iterator[Doubt
             have = [p for p, c in pairs if key in c]
             lack = [p for p, c in pairs if key not in c and not p.measured]
             largest = max(p.share(c[key]) for p, c in pairs if key in c)
-            if not lack or largest < _SWITCH or key in told:
+            if not lack or largest < LEAST_SWITCHED_SHARE or key in told:
                 continue
             told.add(key)
             where = ", ".join(point.run for point in have)

@@ -22,6 +22,7 @@ from skelgen.trust.errors import MethodErrors
 from skelgen.trust.thresholds import UNKNOWN_TIME_FACTOR
 from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import WorkloadPart, matched, recorded
+from skelgen.workload.thresholds import LEAST_FLAGGED_SHARE
 from skelgen.workload.transfer import (
     PartFit,
     PartFunction,
@@ -40,9 +41,6 @@ from skelgen.workload.types import (
     written,
 )
 
-#: Flags of a part that takes less than this of the predicted time, and of that of each
-#: point, are not told of the whole, unless they are about the workload itself.
-_MATTERS = 0.02
 _SIDES = ("p5", "p95")
 #: Doubts about the workloads, which all parts have alike.
 _OF_WORKLOADS = ("extrapolation", "few-points")
@@ -343,8 +341,8 @@ def _doubts(
 def _matters(one: PartTime, points: Sequence[Point], paet_s: float) -> bool:
     """Say whether a part is large here, or was: a wrong function may make it small."""
     pairs = zip(one.part.totals_s, points, strict=True)
-    return one.total_s >= _MATTERS * paet_s or any(
-        total_s >= _MATTERS * point.application_s for total_s, point in pairs
+    return one.total_s >= LEAST_FLAGGED_SHARE * paet_s or any(
+        total_s >= LEAST_FLAGGED_SHARE * point.application_s for total_s, point in pairs
     )
 
 

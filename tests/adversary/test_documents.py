@@ -290,7 +290,7 @@ def attacked(lab: Lab, monkeypatch: pytest.MonkeyPatch, capfd) -> Callable[..., 
     monkeypatch.chdir(lab.root)
     monkeypatch.setenv("PATH", f"{MPIS[0].compiler.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("SKELGEN_STATE", str(lab.root / "other"))  # another user's
-    monkeypatch.setattr("skelgen.prediction.skeleton_facts.SHORTEST_S", 1e-6)
+    monkeypatch.setattr("skelgen.prediction.skeleton_facts.SHORTEST_TRUSTED_S", 1e-6)
     lab.renew()
     before = lab.around()
 

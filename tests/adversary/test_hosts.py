@@ -105,7 +105,7 @@ def machine(
     monkeypatch.setenv("PATH", f"{found.tools}:{found.work}/bin:/usr/bin:/bin")
     monkeypatch.setattr(mpi, "search_path", lambda: [found.tools, found.work / "bin"])
     monkeypatch.setenv("SKELGEN_STATE", str(tmp_path / "state"))
-    monkeypatch.setattr("skelgen.prediction.skeleton_facts.SHORTEST_S", 1e-6)
+    monkeypatch.setattr("skelgen.prediction.skeleton_facts.SHORTEST_TRUSTED_S", 1e-6)
     for name in ("_LOOK_S", "_FIRST_S", "_FILES_S", "_GONE_S"):
         monkeypatch.setattr(batch, name, 0.01)
     _groups(tmp_path / "groups", monkeypatch)

@@ -139,8 +139,8 @@ def test_settings_that_differ_from_the_recording_are_doubted(folder: Path, monke
 
 
 def test_a_hanging_skeleton_is_ended(folder: Path, monkeypatch):
-    monkeypatch.setattr(skeleton_runs, "_PATIENCE", 0.0)
-    monkeypatch.setattr(skeleton_runs, "_PATIENCE_S", 0.3)
+    monkeypatch.setattr(skeleton_runs, "PATIENCE_FACTOR", 0.0)
+    monkeypatch.setattr(skeleton_runs, "PATIENCE_S", 0.3)
     fake_mpi.script(folder / "skeleton", "sleep 60")
     _, (failure,) = measure(folder)
     assert "did not end" in failure.reason

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.signature.spread import (
-    MOST_SAMPLES,
     constant_spread,
     sampled_positions,
     samples_of_each,
     spread_of,
     statistics,
 )
+from skelgen.signature.thresholds import MOST_SAMPLES
 from tests.summaries import assert_same
 from tests.twins.signature_spread import statistics_plainly
 

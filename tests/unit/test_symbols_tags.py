@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from skelgen.matching import match
 from skelgen.symbols import cluster
-from skelgen.symbols.tags import MOST_TELLING_TAGS, fewest_tags
+from skelgen.symbols.tags import fewest_tags
+from skelgen.symbols.thresholds import MOST_TELLING_TAGS
 from tests import builders
 
 

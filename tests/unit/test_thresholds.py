@@ -11,7 +11,10 @@ from tests import thresholds
 from tests.readability import PACKAGE, modules
 
 FILES = [f"{stage}/thresholds.py" for stage in thresholds.stages()]
-STAGES = {"phases", "reference", "skeleton", "trust"}
+STAGES = {
+    *("phases", "prediction", "reference", "signature", "skeleton"),
+    *("symbols", "trust", "workload"),
+}
 
 
 def test_the_stages_have_a_file_of_judgements() -> None:

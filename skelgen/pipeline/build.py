@@ -313,11 +313,7 @@ def _plan(
     def planned(factor: float) -> Plan:
         return planner(options.method)(signature, factor, progress=progress)
 
-    chosen = (
-        planned(scaling_factor)
-        if options.target_s is None
-        else plan_for_time(planned, signature.application_s, options.target_s)
-    )
+    chosen = plan_for_time(planned, scaling_factor, options.target_s)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if chosen.report.expected_s < SHORTEST_TRUSTED_S:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from skelgen.errors import UsageError
-from skelgen.skeleton.thresholds import LARGEST_TARGET_DEVIATION
+from skelgen.skeleton.thresholds import (
+    LARGEST_TARGET_DEVIATION,
+    MOST_TIME_CORRECTIONS,
+)
 from skelgen.skeleton.types import Plan
 from skelgen.units import format_seconds
 
-#: K is corrected so often by what it led to. It bounds the time of a build.
-_MOST_CORRECTIONS = 3
-
 
 def plan_for_time(
-    planned: Callable[[float], Plan], application_s: float, target_s: float
+    planned: Callable[[float], Plan], scaling_factor: float, target_s: float | None
 ) -> Plan:
     """Plan with the K that leads to a time.
 
@@ -22,19 +22,20 @@ def plan_for_time(
     ----------
     planned : callable
         Returns the plan for a K.
-    application_s : float
-        Time of the recorded run [s].
-    target_s : float
-        Time of the skeleton, shorter than that [s].
+    scaling_factor : float
+        K to begin with [1].
+    target_s : float or None
+        Time of the skeleton [s]; None where that K is all that is wanted.
 
     Raises
     ------
     UsageError
         When no K leads to that time within 15 %.
     """
-    scaling_factor = application_s / target_s
-    for _ in range(1 + _MOST_CORRECTIONS):
+    for _ in range(1 + MOST_TIME_CORRECTIONS):
         made = planned(scaling_factor)
+        if target_s is None:
+            return made
         off = made.report.expected_s / target_s
         if abs(off - 1) <= LARGEST_TARGET_DEVIATION:
             return made
@@ -48,6 +49,7 @@ def plan_for_time(
         if scaling_factor * off <= 1:
             break
         scaling_factor *= off
+    assert target_s is not None
     raise UsageError(
         f"--target-time {format_seconds(target_s)} cannot be met: the skeleton would "
         f"take {format_seconds(made.report.expected_s)}; ask for that, or for another K"

@@ -46,6 +46,10 @@ LARGEST_UNSAID_DEVIATION = 0.1
 #: judgement, not measured.
 LARGEST_TARGET_DEVIATION = 0.15
 
+#: For a target time, K is corrected so often by what it led to. It bounds the time of a
+#: build; a judgement, not measured.
+MOST_TIME_CORRECTIONS = 3
+
 #: Fewer corrections than this share of a type's units stand together at the end [1]. A
 #: judgement, not measured.
 FEW_CORRECTIONS_SHARE = 0.1

@@ -137,7 +137,7 @@ def _whole_iterations(signature: Signature, fraction: float) -> Iterator[float]:
             wanted.add(often)
             least = often / 2
     for trips in sorted(wanted, reverse=True):
-        yield min(math.ceil(trips * fraction - _TINY) / trips, 1.0)
+        yield min(max(math.ceil(trips * fraction - _TINY), 1) / trips, 1.0)
 
 
 def _call_share(signature: Signature) -> float:

@@ -84,8 +84,8 @@ def _place(store: str | None) -> dict[str, str]:
     if not store:
         return {}
     from skelgen.store import place_of
-    from skelgen.store.location import VARIABLE
+    from skelgen.store.location import STORE_VARIABLE
 
     found = place_of(store)
     where = found.where if found.is_url else str(Path(found.where).absolute())
-    return {VARIABLE: where}  # a password in it is in no list of processes
+    return {STORE_VARIABLE: where}  # a password in it is in no list of processes

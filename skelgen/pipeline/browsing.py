@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skelgen.store.track_record import TrackRecord
 
 #: Rows of a part, and the last part that is shown.
-PART, _LAST = 50, 10**7
+_PART, _LAST = 50, 10**7
 #: Predictions that are compared with what happened in a picture.
 _MOST_KNOWN = 200
 
@@ -136,7 +136,7 @@ def browse_runs(place: str | None, query: RunQuery) -> RunsPart:
         store.faults = faults = list[str]()
         name = query.application or None
         runs, total = chosen_runs(
-            store, name, where, order=order, begin=begin, most=PART
+            store, name, where, order=order, begin=begin, most=_PART
         )
     return RunsPart(tuple(runs), total, begin, len(faults))
 
@@ -166,20 +166,20 @@ def query_conditions(query: RunQuery) -> list[Condition]:
 def begin_of(part: str) -> int:
     """Return how many rows are before a part."""
     try:
-        return (integer(part or "1", 1, _LAST) - 1) * PART
+        return (integer(part or "1", 1, _LAST) - 1) * _PART
     except NumberError as error:
         raise UsageError(f"the part of a list: {error}") from error
 
 
 def before(part: RunsPart | PredictionPart) -> str:
     """Return the number of the part before one; empty where there is none."""
-    return str(part.begin // PART) if part.begin else ""
+    return str(part.begin // _PART) if part.begin else ""
 
 
 def after(part: RunsPart | PredictionPart) -> str:
     """Return the number of the part after one; empty where there is none."""
-    more = part.begin + PART < part.total
-    return str(part.begin // PART + 2) if more else ""
+    more = part.begin + _PART < part.total
+    return str(part.begin // _PART + 2) if more else ""
 
 
 def part_text(part: PredictionPart) -> str:
@@ -259,7 +259,7 @@ def browse_predictions(
         if method in ("", one.method) and verdict in ("", one.verdict)
     ]
     return PredictionPart(
-        predictions=tuple(found[::-1][begin : begin + PART]),
+        predictions=tuple(found[::-1][begin : begin + _PART]),
         total=len(found),
         begin=begin,
         records=tuple(track_records(found)),

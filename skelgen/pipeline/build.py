@@ -274,7 +274,7 @@ def _check_options(options: BuildOptions) -> None:
 
 def _threshold(options: BuildOptions, source: Path) -> float | str | None:
     """Return the similarity threshold; the 2005 paper has its search for one."""
-    from skelgen.skeleton.types import PAPER_2005
+    from skelgen.trust.types import PAPER_2005
 
     asked = options.similarity_threshold
     searched = asked is None and options.method == PAPER_2005 and is_run(source)

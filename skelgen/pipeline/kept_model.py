@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skelgen.store import StoredModel as ModelRow
 
 #: Of the document that a store keeps.
-VERSION = 1
+_VERSION = 1
 
 _MEMBERS = ("skelgen_kept_model", "author", "origin", "model")
 _ORIGIN = ("application", "file", "where", "inputs", "runs", "digest", "ranks", "fixed")
@@ -140,7 +140,7 @@ def document_of(model: Model, author: str, origin: ModelOrigin) -> str:
 
     return sealed_json(
         {
-            "skelgen_kept_model": VERSION,
+            "skelgen_kept_model": _VERSION,
             "author": author,
             "origin": _origin_facts(origin),
             "model": model_facts(model),
@@ -174,9 +174,9 @@ def kept_of(identity: str, row: ModelRow) -> KeptModel:
             f"with skelgen store remove {identity[:8]}"
         )
     version = document.mapping([_MEMBERS[0]], None)[_MEMBERS[0]]
-    if version.integer(1, 10**6) > VERSION:
+    if version.integer(1, 10**6) > _VERSION:
         raise version.error(
-            f"is of version {version.value}, this skelgen reads up to {VERSION}; "
+            f"is of version {version.value}, this skelgen reads up to {_VERSION}; "
             "install a later one"
         )
     parts = document.mapping(_MEMBERS)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FORMAT = 1
 _KIND = "skelgen system"
 #: How a file begins that may be replaced.
-BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
+SYSTEM_BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
 _MEASURE = "skelgen system measure makes some"
 #: In the order in which they are shown.
 _FACTS = (
@@ -232,7 +232,7 @@ def write_rows(rows: SystemRows, target: Path, *, force: bool) -> None:
 
     lines = [to_line(one) for one in rows.rows]
     text = sealed_json({"kind": _KIND, "format": _FORMAT, "rows": lines})
-    with new_file(target, BEGINS, force=force) as beside:
+    with new_file(target, SYSTEM_BEGINS, force=force) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -26,9 +26,9 @@ from skelgen.pipeline.keep_predictions import (
 )
 from skelgen.pipeline.page import has_any_page
 from skelgen.pipeline.phases import phases
-from skelgen.pipeline.predict import SEED
 from skelgen.pipeline.trust import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust.intervals import INTERVAL_SEED
 
 if TYPE_CHECKING:
     from skelgen.phase_execution import Application
@@ -139,7 +139,7 @@ def measure(
     found = estimate(
         signature,
         done.measured,
-        np.random.default_rng(SEED),
+        np.random.default_rng(INTERVAL_SEED),
         method_errors(),
         doubts,
     )
@@ -163,7 +163,7 @@ def _show(
     """Keep the prediction for the page, in the folder of a skeleton or a run."""
     from skelgen.prediction.kept import KeptPrediction, KeptSet
     from skelgen.prediction.trials import name_of
-    from skelgen.prediction.types import PHASES
+    from skelgen.trust.types import PHASES
 
     if not has_any_page(folder):
         return
@@ -200,7 +200,7 @@ def _keep(
     load: tuple[float, ...],
 ) -> Subject:
     """Keep the prediction; it is about no hosts where only the launch knows them."""
-    from skelgen.prediction.types import PHASES
+    from skelgen.trust.types import PHASES
 
     hosts = names(application.hosts)
     if application.elsewhere and not application.hosts:

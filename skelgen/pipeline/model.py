@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
 #: say the same.
-FIELDS = ("nodes", "ranks_per_node", "ranks")
+COUNT_INPUTS = ("nodes", "ranks_per_node", "ranks")
 
 #: Loads of a run that are inputs, by the name that formulas use.
 LOADS = {
@@ -193,7 +193,9 @@ def chosen_runs(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
 def _row(run: Run) -> dict[str, float | str]:
     """Return all that may be an input of a model."""
     row: dict[str, float | str] = dict(run.inputs)
-    row |= {name: float(getattr(run, name)) for name in FIELDS if getattr(run, name)}
+    row |= {
+        name: float(getattr(run, name)) for name in COUNT_INPUTS if getattr(run, name)
+    }
     loads = dict(run.loads)
     row |= {name: loads[load] for name, load in LOADS.items() if load in loads}
     return row
@@ -220,8 +222,8 @@ def _inputs(
             )
     for name in chosen:
         check_numbers(_shown(source), name, [row[name] for row in rows], places)
-    for name in FIELDS:
-        others = [other for other in FIELDS if other != name and other in chosen]
+    for name in COUNT_INPUTS:
+        others = [other for other in COUNT_INPUTS if other != name and other in chosen]
         if not source.inputs and name in chosen and said_by(rows, name, others):
             chosen.remove(name)
     chosen += _named(rows, source, chosen)

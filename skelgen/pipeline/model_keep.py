@@ -22,7 +22,7 @@ from skelgen.pipeline.kept_model import (
     origin_of,
 )
 from skelgen.pipeline.model import (
-    FIELDS,
+    COUNT_INPUTS,
     LOADS,
     RunSource,
     check_families,
@@ -318,7 +318,9 @@ def keep_prediction(
         "ranks_per_node", 0.0
     )
     inputs = {
-        name: value for name, value in values.items() if name not in (*FIELDS, *LOADS)
+        name: value
+        for name, value in values.items()
+        if name not in (*COUNT_INPUTS, *LOADS)
     }
     p5, p50, p95 = (
         scale * one for one in (said.interval.p5, said.interval.p50, said.interval.p95)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skelgen.pipeline.model import RunSource
 
 #: The family that is told a formula, and the one that a user means without a word.
-FAMILY, DEFAULT = "template", "default"
+FAMILY, _DEFAULT = "template", "default"
 
 #: Files of formulas are no longer than this [bytes].
 _LONGEST_FILE = 1 << 20
@@ -113,7 +113,7 @@ def chosen_family(family: str, request: TemplateRequest) -> ChosenFamily:
                 "--family template needs a formula; give one: --template "
                 "'a*n^3/ranks + b'"
             )
-        return ChosenFamily(family or DEFAULT, family)
+        return ChosenFamily(family or _DEFAULT, family)
     if family not in ("", FAMILY):
         raise UsageError(
             f"--template gives the form of the model, and --family {family[:40]} has "

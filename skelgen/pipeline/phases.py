@@ -115,7 +115,7 @@ def _check_files(stored: Path | None, picture: Path | None, *, force: bool) -> N
     from skelgen.phases import store
 
     if stored is not None:
-        check_file(stored, store.BEGINS, force=force)
+        check_file(stored, store.PHASES_BEGIN, force=force)
     if picture is not None:
         from skelgen.web import PICTURE_BEGINS
 

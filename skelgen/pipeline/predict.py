@@ -22,6 +22,7 @@ from skelgen.pipeline.phases import phases
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction import Failure, Prediction
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust.intervals import INTERVAL_SEED
 
 if TYPE_CHECKING:
     from skelgen.phase_execution.program import PhaseProgram
@@ -36,9 +37,6 @@ _BY_HAND = (
     "the launch of the application is not known, it was recorded by hand; give it "
     "after --, or use --application-time recorded"
 )
-
-#: Seed of the intervals: the same runs give the same prediction.
-SEED = 20050704
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def predict(
             budget_s=budget_s,
             interval_bound=interval_bound,
             errors=method_errors(),
-            generator=np.random.default_rng(SEED),
+            generator=np.random.default_rng(INTERVAL_SEED),
         )
     keep_answer(home, answered(began, predictions, failures))
     about = keep_predicted(keeping, subject, predictions)

@@ -21,11 +21,12 @@ from skelgen.pipeline.folder_predictions import Watch, begun
 from skelgen.pipeline.keep_predictions import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.launches import ready_skeleton
-from skelgen.pipeline.predict import SEED, phase_program
+from skelgen.pipeline.predict import phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction import Choice, SkeletonFacts, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust.intervals import INTERVAL_SEED
 
 if TYPE_CHECKING:
     from skelgen.prediction.trials import NodeSet, TrialProgram
@@ -132,7 +133,7 @@ def select(
     )
     kept = folder / _BESIDE / _RUNS
     keep_runs(trials, programs, sets, kept, resume=options.resume)
-    generator = np.random.default_rng(SEED)
+    generator = np.random.default_rng(INTERVAL_SEED)
     bound, errors = options.interval_bound, method_errors()
     contest = Contest(programs, sets, trials, bound, errors, generator)
     progress.start("running skeletons", contest.planned_runs)

@@ -73,7 +73,7 @@ def share(
             "and '_', which say nothing about who you are"
         )
     of_phases = _holds_phases(source)
-    begins = phases_store.BEGINS if of_phases else store.BEGINS
+    begins = phases_store.PHASES_BEGIN if of_phases else store.SIGNATURE_BEGINS
     check_file(output, begins, force=force)
     if output.exists() and source.exists() and output.samefile(source):
         raise UsageError(f"{output} is read; choose another file with -o")
@@ -86,7 +86,7 @@ def share(
 
 def _holds_phases(source: Path) -> bool:
     """Say whether a source is a phase signature and nothing else."""
-    from skelgen.phases.store import BEGINS, PHASES_FILE
+    from skelgen.phases.store import PHASES_BEGIN, PHASES_FILE
 
     if source.is_dir():
         alone = not is_run(source) and not (source / SIGNATURE_FILE).exists()
@@ -94,7 +94,7 @@ def _holds_phases(source: Path) -> bool:
     if not source.is_file():
         return False
     with source.open("rb") as file:
-        return bool(BEGINS.match(file.read(256)))
+        return bool(PHASES_BEGIN.match(file.read(256)))
 
 
 def _signature(source: Path, name: str, progress: Progress) -> tuple[str, Given]:

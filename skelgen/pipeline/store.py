@@ -231,7 +231,12 @@ def store_export(
         Replace files of an earlier export.
     """
     from skelgen.store import Run, conditions_of, open_store
-    from skelgen.store.formats.exporting import BEGINS, StoreFormat, files_of, names_of
+    from skelgen.store.formats.exporting import (
+        EXPORT_BEGINS,
+        StoreFormat,
+        files_of,
+        names_of,
+    )
 
     if format_ not in (known := [one.value for one in StoreFormat]):
         raise UsageError(f"--format {format_}: expected {', '.join(known)}")
@@ -247,9 +252,9 @@ def store_export(
         private_folder(folder)
     gone = sorted({*names_of(wanted)} - {one.name for one in files})
     for name in [*(one.name for one in files), *gone]:
-        check_file(folder / name, BEGINS, force=force)
+        check_file(folder / name, EXPORT_BEGINS, force=force)
     for one in files:
-        with new_file(folder / one.name, BEGINS, force=force) as beside:
+        with new_file(folder / one.name, EXPORT_BEGINS, force=force) as beside:
             beside.write_text(one.text, encoding="utf-8", newline="")
     with writing(folder):
         for name in gone:

@@ -18,7 +18,7 @@ from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import Mpi, MpiKind, find_mpi
 from skelgen.launch.replaceable_output import check_file
-from skelgen.pipeline.known_systems import BEGINS, SystemRows, write_rows
+from skelgen.pipeline.known_systems import SYSTEM_BEGINS, SystemRows, write_rows
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def measure_system(
         When a host cannot run the program.
     """
     if output is not None:
-        check_file(output, BEGINS, force=force)
+        check_file(output, SYSTEM_BEGINS, force=force)
     began = time.time()
     found = _measured(hosts, find_mpi(mpi), budget_s, benchmark, through, progress)
     rows = SystemRows(

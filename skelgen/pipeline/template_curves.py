@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from skelgen.trust import Doubt
 
 #: Numbers along a curve, and along each input of a surface.
-CURVE, SURFACE = 33, 21
+_CURVE, SURFACE = 33, 21
 #: Inputs that can have a range.
 MOST_RANGES = 2
 #: Parts of a formula that a page computes.
@@ -363,7 +363,7 @@ def _times(formula: Any, values: Mapping[str, Any]) -> Floats:
 def _along(
     at: Callable[[Mapping[str, Floats]], Floats], one: ValueRange
 ) -> list[tuple[float, float]]:
-    places = _places(one, CURVE)
+    places = _places(one, _CURVE)
     found = at({one.name: places})
     return list(zip(places.tolist(), found.tolist(), strict=True))
 

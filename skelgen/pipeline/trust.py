@@ -135,7 +135,7 @@ def trust_learn(
     named = [*results, *(Path(shown_store(one)) for one in stores)]
     provenance = ErrorProvenance(command, date, store.names(named))
     path = target or _paths.site_method_errors()
-    check_file(path, store.BEGINS, force=True)
+    check_file(path, store.METHOD_ERRORS_BEGIN, force=True)
     replace_file(path, store.as_text(errors, provenance))
     return KnownErrors(errors, path, provenance, frozenset(_methods(errors)))
 

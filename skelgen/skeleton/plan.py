@@ -19,7 +19,8 @@ from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls
 from skelgen.skeleton.passes.task_farms import TaskFarms
 from skelgen.skeleton.passes.whole_events import WholeEvents
 from skelgen.skeleton.report import KeptQuantities, report_of
-from skelgen.skeleton.types import WHOLE_EVENTS, Plan
+from skelgen.skeleton.types import Plan
+from skelgen.trust.types import WHOLE_EVENTS
 
 #: What plans a skeleton, from the recorded calls to programs that finish. A pattern of
 #: communication is one more line; its doubts come in this order.

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.loops import Nest
 from skelgen.signature import Signature
-
-#: Keep whole matched events, or divide each rank as the 2005 paper does.
-WHOLE_EVENTS, PAPER_2005 = "whole-events", "paper2005"
+from skelgen.trust.types import WHOLE_EVENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,7 +28,8 @@ from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
 from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls
 from skelgen.skeleton.passes.task_farms import TaskFarms
 from skelgen.skeleton.plan import check_scaling_factor, planned
-from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
+from skelgen.skeleton.types import Plan
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.expansion import Expansion
-from skelgen.skeleton.quantities.series import COLUMNS, occurrences_of_columns, sampled
+from skelgen.skeleton.quantities.series import (
+    MOST_COLUMNS,
+    occurrences_of_columns,
+    sampled,
+)
 from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 from skelgen.skeleton.thresholds import (
     CALLS_LOOKED_AHEAD,
@@ -180,7 +184,7 @@ def _program(
         value = extra[operation][:, np.newaxis] / count
         if own != INSERTED:
             part = total[own] * (count / leaf_often[own])
-            columns = min(COLUMNS, count) if (number, own) in uneven else 1
+            columns = min(MOST_COLUMNS, count) if (number, own) in uneven else 1
             samples = group.compute_ns.samples[own][rows]
             value = value + _values(part, samples, columns, count)
         series.append(value)

@@ -40,6 +40,7 @@ from skelgen.skeleton import Plan
 from skelgen.skeleton.emit.program_length import doubts_of_length
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.methods import planner
+from skelgen.skeleton.target_time import plan_for_time
 from skelgen.timeline import RunTimeline
 from skelgen.timeline.store import TIMELINE_FILE, text_of
 from skelgen.trust.types import PAPER_2005
@@ -101,6 +102,9 @@ class Built:
     warnings : tuple of str
     fitted_mix : str
         The mix that was fitted to the run, where it was used; else empty.
+    divided : str
+        What became of computation and bytes where whole calls are too coarse for K;
+        else empty.
     """
 
     output: Path
@@ -115,6 +119,7 @@ class Built:
     left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
     fitted_mix: str = ""
+    divided: str = ""
 
 
 def build(
@@ -265,16 +270,9 @@ def _scaling_factor(options: BuildOptions, signature: Signature) -> float:
                 f"--target-time {format_seconds(options.target_s)} is not shorter than "
                 f"the application, {format_seconds(signature.application_s)}"
             )
-        scaling_factor = signature.application_s / options.target_s
-    else:
-        assert options.scaling_factor is not None
-        scaling_factor = options.scaling_factor
-    if scaling_factor > signature.events:
-        raise UsageError(
-            f"K = {scaling_factor:.4g} exceeds the {signature.events} events that were "
-            "recorded; no event would be left"
-        )
-    return scaling_factor
+        return signature.application_s / options.target_s
+    assert options.scaling_factor is not None
+    return options.scaling_factor
 
 
 def _name(source: Path) -> str:
@@ -289,7 +287,11 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    chosen = planner(options.method)(signature, scaling_factor, progress=progress)
+
+    def planned(factor: float) -> Plan:
+        return planner(options.method)(signature, factor, progress=progress)
+
+    chosen = plan_for_time(planned, scaling_factor, options.target_s)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if chosen.report.expected_s < SHORTEST_TRUSTED_S:
@@ -363,4 +365,5 @@ def _built(
         ),
         warnings=(*report.warnings, *doubts),
         fitted_mix="" if fitted is None else str(fitted.mix),
+        divided=report.divided,
     )

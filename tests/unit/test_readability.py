@@ -16,6 +16,12 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert readability.shared("classes") == {}
 
 
+def test_imports_in_functions_of_the_pipeline_say_why() -> None:
+    assert readability.imports_in_functions("pipeline") == []
+    text = "def f():\n    import a\n    # Slow.\n    import b\n    import c\n"
+    assert list(readability._unexplained(ast.parse(text), text.split("\n"))) == [2]
+
+
 #: Public constants of two modules: OTF2 and Paraver have kinds of calls, each with
 #: numbers of its own.
 OF_FORMATS = {"FILES", "ONE_SIDED", "OTHER", "POINT_TO_POINT"}

@@ -114,6 +114,11 @@ def plan_2005(
 def whole_factor(signature: Signature, scaling_factor: float) -> int:
     """Return K as a whole number, or refuse what cannot be divided by it."""
     check_scaling_factor(signature, scaling_factor)
+    if scaling_factor > signature.events:
+        raise UsageError(
+            f"K = {scaling_factor:g} is more than the run has MPI calls "
+            f"({signature.events}): ask for a smaller K"
+        )
     if scaling_factor < 1.5:
         raise UsageError(
             f"--method {PAPER_2005} divides by whole numbers from 2 on, not by K = "

@@ -11,7 +11,7 @@ from skelgen.loops import positions
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import RankGroup, Signature
 from skelgen.symbols import VARYING
-from skelgen.symbols.pairs import POINT_TO_POINT
+from skelgen.symbols.pairs import PARTNER_KINDS
 
 _COPIED = ("function", "flags", "tag", "tag2", "datatype_bytes", "op", "site")
 
@@ -65,7 +65,7 @@ class _Expansion:
         self.signature = signature
         self.communicators, self.instance = _communicators(signature)
         kinds = [function_info(name).kind for name in signature.functions]
-        point = np.isin(np.array(kinds, np.uint8), POINT_TO_POINT)
+        point = np.isin(np.array(kinds, np.uint8), PARTNER_KINDS)
         self.relative = point[signature.symbols["function"]].tolist()
         self.rows: dict[tuple[int, ...], int] = {}
         self.shape: list[NDArray[np.uint32]] = []
@@ -80,9 +80,12 @@ class _Expansion:
     ) -> None:
         symbols = leaf_symbols(group.nest)
         shape_of = np.zeros(len(symbols), np.uint32)
+        known: dict[int, int] = {}
         for at, symbol in enumerate(symbols.tolist()):
             if not len(group.peers[at]):
-                shape_of[at] = self._shape(symbol, rank, VARYING)
+                if symbol not in known:
+                    known[symbol] = self._shape(symbol, rank, VARYING)
+                shape_of[at] = known[symbol]
         shape = shape_of[leaf]
         for at, runs in enumerate(group.peers):
             if len(runs):

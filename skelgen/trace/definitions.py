@@ -151,10 +151,10 @@ class Collector:
             raise PayloadError(f"own rank {rank} among {len(members)}")
         around = [_neighbours(payload, len(members)) for _ in range(2) if payload.more]
         sources, destinations = around if len(around) == 2 else ((), ())
-        known = {0, 1, *self.communicators}
+        known = parent in (0, 1) or parent in self.communicators
         definition = CommunicatorDefinition(
             kind=kind,
-            parent=parent if parent in known else -1,
+            parent=parent if known else -1,
             sequence=sequence,
             twin=twin,
             rank=rank,

@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.expansion import Expansion
-from skelgen.skeleton.quantities.series import COLUMNS, occurrences_of_columns, sampled
+from skelgen.skeleton.quantities.series import (
+    MOST_COLUMNS,
+    occurrences_of_columns,
+    sampled,
+)
 from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 from skelgen.skeleton.thresholds import (
     CALLS_LOOKED_AHEAD,
@@ -75,12 +79,14 @@ def _with_alike(
     """Add the like of wanted leaves in all groups, so that programs keep one form."""
     alike: dict[Hashable, list[tuple[int, int]]] = {}
     found: set[Hashable] = set()
+    keys = signature.symbols[["function", "family", "site"]].tolist()
     for number, group in enumerate(signature.groups):
-        for leaf, symbol in enumerate(group.nest.symbol[group.nest.body_items == 0]):
-            row = signature.symbols[symbol]
-            key = tuple(int(row[name]) for name in ("function", "family", "site"))
+        symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
+        chosen = wanted[number].tolist()
+        for leaf, symbol in enumerate(symbols):
+            key = keys[symbol]
             alike.setdefault(key, []).append((number, leaf))
-            if wanted[number][leaf]:
+            if chosen[leaf]:
                 found.add(key)
     return {place for key in found for place in alike[key]}
 
@@ -178,7 +184,7 @@ def _program(
         value = extra[operation][:, np.newaxis] / count
         if own != INSERTED:
             part = total[own] * (count / leaf_often[own])
-            columns = min(COLUMNS, count) if (number, own) in uneven else 1
+            columns = min(MOST_COLUMNS, count) if (number, own) in uneven else 1
             samples = group.compute_ns.samples[own][rows]
             value = value + _values(part, samples, columns, count)
         series.append(value)

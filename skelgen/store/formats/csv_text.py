@@ -19,9 +19,9 @@ from skelgen.store.formats.cells import (
     written_word,
 )
 from skelgen.store.formats.columns import (
-    FIELDS,
-    GROUPS,
-    TIME,
+    PREFIXES,
+    RUN_COLUMNS,
+    TIME_COLUMN,
     TypedColumns,
     columns_of,
     is_input,
@@ -41,7 +41,7 @@ _ENCODINGS = {
     b"\xfe\xff": "UTF-16",
 }
 #: Columns that are written even if they say nothing.
-_ALWAYS = ("application", TIME, "ranks", "status", "identity")
+_ALWAYS = ("application", TIME_COLUMN, "ranks", "status", "identity")
 
 
 def read_csv(
@@ -176,17 +176,17 @@ def csv_text(runs: Sequence[Run]) -> str:
     """
     fields = tuple(
         name
-        for name in FIELDS
+        for name in RUN_COLUMNS
         if name in _ALWAYS or any(not is_empty(_value(run, name)) for run in runs)
     )
-    groups = tuple(
+    mapped = tuple(
         (
             field,
             tuple(sorted({name for run in runs for name, _ in getattr(run, field)})),
         )
-        for field in GROUPS.values()
+        for field in PREFIXES.values()
     )
-    layout = CsvLayout(fields, groups)
+    layout = CsvLayout(fields, mapped)
     return csv_head(layout) + csv_lines(runs, layout)
 
 
@@ -197,40 +197,40 @@ class CsvLayout:
     Attributes
     ----------
     fields : tuple of str
-        Names of `FIELDS`.
-    groups : tuple of (str, tuple of str)
+        Names of `RUN_COLUMNS`.
+    mapped : tuple of (str, tuple of str)
         ``inputs``, ``loads`` and ``costs`` with the names of those that have a column.
     """
 
     fields: tuple[str, ...]
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    mapped: tuple[tuple[str, tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, str]]) -> Self:
-        """Return a layout with all fields, and with these names of the groups."""
+        """Return a layout with all fields, and with these names of mappings."""
         those = tuple(names)
-        groups = (
+        mapped = (
             (field, tuple(name for kind, name in those if kind == field))
-            for field in GROUPS.values()
+            for field in PREFIXES.values()
         )
-        return cls(tuple(FIELDS), tuple(groups))
+        return cls(tuple(RUN_COLUMNS), tuple(mapped))
 
 
 def csv_head(layout: CsvLayout) -> str:
     """Write the first line of a table; see `csv_text`."""
-    return _written([_headers(layout.fields, dict(layout.groups))])
+    return _written([_headers(layout.fields, dict(layout.mapped))])
 
 
 def csv_lines(runs: Iterable[Run], layout: CsvLayout) -> str:
     """Write runs as the lines of a table that follow its first one."""
     rows = []
     for run in runs:
-        pairs = {field: dict(getattr(run, field)) for field, _ in layout.groups}
+        pairs = {field: dict(getattr(run, field)) for field, _ in layout.mapped}
         rows.append(
             [_cell(run, name) for name in layout.fields]
             + [
                 written(pairs[field][name]) if name in pairs[field] else ""
-                for field, names in layout.groups
+                for field, names in layout.mapped
                 for name in names
             ]
         )
@@ -243,10 +243,10 @@ def _written(rows: Iterable[Sequence[str]]) -> str:
     return output.getvalue()
 
 
-def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+def _headers(fields: Sequence[str], mapped: Mapping[str, Sequence[str]]) -> list[str]:
     found = [_HEADERS.get(name, name) for name in fields]
-    for begin, field in GROUPS.items():
-        for name in groups[field]:
+    for begin, field in PREFIXES.items():
+        for name in mapped[field]:
             header = f"{begin}{name}"
             if field == "inputs" and is_input(name):
                 header = name
@@ -260,11 +260,11 @@ def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
 
 
 #: How columns are called whose field has another name.
-_HEADERS = {"application": "app", TIME: "time_s", "identity": "id"}
+_HEADERS = {"application": "app", TIME_COLUMN: "time_s", "identity": "id"}
 
 
 def _value(run: Run, name: str) -> object:
-    return getattr(run, "time_s" if name == TIME else name)
+    return getattr(run, "time_s" if name == TIME_COLUMN else name)
 
 
 def _cell(run: Run, name: str) -> str:

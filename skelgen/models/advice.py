@@ -9,16 +9,12 @@ import numpy as np
 
 from skelgen.models import runs_ahead
 from skelgen.models.runs import Floats, RunTable
-
-#: Errors go with a column from this rank correlation on, and from this deviation of
-#: chance (Student's t) [1].
-_GOES, _CHANCE = 0.5, 3.0
-
-#: Fewer runs cannot show that errors go with something.
-_FEWEST = 6
-
-#: A neighbour nearer than this factor is a repeat.
-_NEAR = 1.08
+from skelgen.models.thresholds import (
+    FEWEST_CORRELATED,
+    LARGEST_REPEAT_FACTOR,
+    LEAST_CORRELATION,
+    LEAST_SURE_CORRELATION,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +68,12 @@ def goes_with(misses: Floats, columns: Mapping[str, Floats]) -> tuple[str, float
 
 def _correlation(first: Floats, second: Floats) -> float:
     """Return the rank correlation; 0 where it may be chance."""
-    if len(first) < _FEWEST or not np.ptp(first) or not np.ptp(second):
+    if len(first) < FEWEST_CORRELATED or not np.ptp(first) or not np.ptp(second):
         return 0.0
     found = float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
     sure = abs(found) * np.sqrt((len(first) - 2) / max(1.0 - found**2, 1e-12))
-    return found if abs(found) >= _GOES and sure >= _CHANCE else 0.0
+    shown = abs(found) >= LEAST_CORRELATION and sure >= LEAST_SURE_CORRELATION
+    return found if shown else 0.0
 
 
 def _ranks(values: Floats) -> Floats:
@@ -116,7 +113,8 @@ def _between(first: float, second: float, values: Floats) -> float | None:
             return power
     whole = bool((values == np.round(values)).all())
     found = rounded(middle, whole=whole)
-    return found if low * _NEAR < found < high / _NEAR else None
+    apart = low * LARGEST_REPEAT_FACTOR < found < high / LARGEST_REPEAT_FACTOR
+    return found if apart else None
 
 
 def rounded(value: float, *, whole: bool) -> float:

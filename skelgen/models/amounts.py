@@ -11,10 +11,8 @@ from skelgen.errors import InputError
 from skelgen.models.formulas import evaluate
 from skelgen.models.model import MOST_WIDE, Model, ModelPrediction, predict_with
 from skelgen.models.runs import LARGEST, SMALLEST, Floats
+from skelgen.models.thresholds import LARGEST_FRACTION
 from skelgen.trust import Doubt, Interval
-
-#: A count farther than this from a whole number is told.
-_WHOLE = 0.05
 
 #: Functions of counts that miss by less are exact [1].
 _EXACT = 1e-6
@@ -56,7 +54,7 @@ def predict_count(model: Model, at: Mapping[str, float]) -> ModelPrediction:
     if value < 0.0:
         return _nothing(model, value, at)
     doubts = list(model.doubts)
-    if abs(value - round(value)) > _WHOLE:
+    if abs(value - round(value)) > LARGEST_FRACTION:
         told = f"{value:.2f} is not a whole number; rounded to {round(value)}"
         doubts.append(Doubt("not-whole", told))
     wide = 0.0

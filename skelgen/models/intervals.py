@@ -21,30 +21,21 @@ from skelgen.models.families.weighing import falling_power
 from skelgen.models.formulas import Expression, evaluate
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import Floats, RunTable
+from skelgen.models.thresholds import (
+    DISAGREEMENT_FACTOR,
+    FEWEST_PLACES_OF_FOLD,
+    LARGEST_FALL_OF_NOISE,
+    LEAST_DEVIATION_OF_ANSWERS,
+    LEAST_INTERVAL_FACTOR,
+    NORMAL_FACTOR_RUNS,
+    UNSEEN_DEVIATION,
+)
 
 #: Of a normal distribution: from a deviation to half of a 90 % interval.
 NORMAL = 1.65
 
-#: Formulas that fit about as well are too much alike by this factor.
-_ALIKE = 1.5
-
-#: What nobody has seen is unsure by this for each factor e that it lies ahead [1].
-_AHEAD = 0.04
-
-#: No clock is better [1].
-_LEAST = 0.005
-
-#: Noise falls no further than it does up to this logarithm of a factor of the middle.
-_MUCH_LONGER = 2.0
-
 #: No logarithm of a time is larger.
 _LARGEST_LOG = 500.0
-
-#: The normal factor counts as so many runs ahead; no factor is smaller than this part.
-_PRIOR, _SMALLEST = 6, 0.7
-
-#: Places of which a fold must have seen more: with fewer its misses say nothing.
-_FEWEST_PLACES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +84,17 @@ class Scale:
             As `disagreement` and `ahead.beyond` give them.
         """
         with np.errstate(all="ignore"):
-            longer = np.clip(np.log(value) - self.middle, 0.0, _MUCH_LONGER)
+            longer = np.clip(np.log(value) - self.middle, 0.0, LARGEST_FALL_OF_NOISE)
         own = self.noise**2 * (1 + self.terms / self.runs)
         noise = own * np.exp(-2.0 * self.falls * np.nan_to_num(longer))
-        far = (_AHEAD**2 + self.ahead**2) * beyond**2
+        far = (UNSEEN_DEVIATION**2 + self.ahead**2) * beyond**2
         return np.asarray(
-            np.sqrt(noise + (_ALIKE * disagreement) ** 2 + far + _LEAST**2)
+            np.sqrt(
+                noise
+                + (DISAGREEMENT_FACTOR * disagreement) ** 2
+                + far
+                + LEAST_DEVIATION_OF_ANSWERS**2
+            )
         )
 
 
@@ -169,9 +165,9 @@ def _factor(ratios: Floats) -> float:
     """Return the 90th percentile, as sure as there are runs."""
     bounded = np.clip(ratios, 0.0, 1e3)
     found = max(float(np.quantile(bounded, 0.9)), 0.1)
-    weight = len(ratios) / (len(ratios) + _PRIOR)
+    weight = len(ratios) / (len(ratios) + NORMAL_FACTOR_RUNS)
     mixed = weight * np.log(found) + (1 - weight) * np.log(NORMAL)
-    return max(float(np.exp(mixed)), _SMALLEST * NORMAL)
+    return max(float(np.exp(mixed)), LEAST_INTERVAL_FACTOR * NORMAL)
 
 
 def _misses(runs: RunTable, found: FittedFormula) -> Floats:
@@ -205,7 +201,7 @@ def _folds(
     for behind, rest in runs_ahead.folds(runs):
         learnt = runs.only(behind)
         places = len(np.unique(far[behind]))
-        if len(learnt.varied) < len(runs.varied) or places < _FEWEST_PLACES:
+        if len(learnt.varied) < len(runs.varied) or places < FEWEST_PLACES_OF_FOLD:
             continue
         try:
             if family.again is not None:

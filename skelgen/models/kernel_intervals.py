@@ -23,6 +23,7 @@ from skelgen.models.kernel_times import (
 )
 from skelgen.models.model import Model
 from skelgen.models.parts import going_together
+from skelgen.models.thresholds import FEWEST_KERNEL_PLACES
 from skelgen.trust import Interval
 
 #: A measured time, by where it was measured and what ran.
@@ -30,9 +31,6 @@ _Key = tuple[Place, Chain]
 
 #: How far away couplings were, and the error of the loop: logarithms of factors.
 Errors = list[tuple[float, float]]
-
-#: Fewer places do not tell whether models of kernels are wrong together.
-_FEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def _together(answer: LoopAnswer) -> float:
     places = [
         one for one, there in times.times.items() if all(c in there for c in chains)
     ]
-    if not names or len(places) < _FEWEST:
+    if not names or len(places) < FEWEST_KERNEL_PLACES:
         return 1.0
     columns = dict(zip((i.name for i in times.inputs), np.array(places).T, strict=True))
     values = np.stack([answer.models[name].at(columns) for name in names])

@@ -25,7 +25,6 @@ from skelgen.models.kernel_intervals import (
     method_half_width,
 )
 from skelgen.models.kernel_times import (
-    UNREPEATED_SPREAD,
     KernelTimes,
     MeasuredChain,
     Place,
@@ -39,6 +38,7 @@ from skelgen.models.model import (
     predict_with,
     wide_doubts,
 )
+from skelgen.models.thresholds import UNREPEATED_SPREAD
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt, Interval
 

@@ -15,16 +15,11 @@ from skelgen.models.coupling import Chain, LoopCoupling, chains_of, couple
 from skelgen.models.intervals import NORMAL
 from skelgen.models.kernel_order import turned
 from skelgen.models.runs import ModelInput, RunTable
+from skelgen.models.thresholds import UNREPEATED_SPREAD, WIDEST_HALF_INTERVAL
 from skelgen.trust.intervals import MEDIAN_FACTOR, relative_spread
 
 #: Values of the inputs: a size and a number of processes.
 Place = tuple[float, ...]
-
-#: Spread of a run where nothing was measured twice [1], as `store expect` takes it.
-UNREPEATED_SPREAD = 0.15
-
-#: No interval of a time is wider to one side: a logarithm of a factor.
-_WIDEST = 5.0
 
 #: Draws of Student's distribution, for one quantile of it.
 _DRAWS = 20_000
@@ -117,7 +112,7 @@ class KernelTimes:
         if self.spread is None:
             return NORMAL * UNREPEATED_SPREAD / math.sqrt(runs)
         error = self.spread * (MEDIAN_FACTOR if runs > 2 else 1.0) / math.sqrt(runs)
-        return min(students(self.freedom) * error, _WIDEST)
+        return min(students(self.freedom) * error, WIDEST_HALF_INTERVAL)
 
     def named(self, place: Place) -> tuple[tuple[str, float], ...]:
         """Return a place with the names of its inputs, and those that never differ."""

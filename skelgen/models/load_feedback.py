@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skelgen.models.model import ModelPrediction
+from skelgen.models.thresholds import AGREEING_HORIZON, LAST_ROUNDS
 from skelgen.trust import Doubt, Interval
 from skelgen.units import format_seconds
 
-#: Rounds, and the factor within which time and horizon agree.
-_ROUNDS, _AGREE = 25, 1.01
-
-#: Where they do not, the last rounds count.
-_LAST = 6
+#: Rounds after which time and horizon are not asked again: each takes a forecast.
+_ROUNDS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +56,10 @@ def settle(ask: Callable[[float], ModelPrediction], first_s: float) -> Settled:
         said = ask(horizon_s)
         rounds.append((horizon_s, said))
         time_s = said.interval.p50
-        if max(time_s / horizon_s, horizon_s / time_s) <= _AGREE:
+        if max(time_s / horizon_s, horizon_s / time_s) <= AGREEING_HORIZON:
             return Settled(said, horizon_s, number)
         horizon_s = math.sqrt(horizon_s * time_s)
-    return _unsettled(rounds[-_LAST:])
+    return _unsettled(rounds[-LAST_ROUNDS:])
 
 
 def _unsettled(rounds: Sequence[tuple[float, ModelPrediction]]) -> Settled:

@@ -16,10 +16,13 @@ import numpy as np
 from skelgen.models.formulas import evaluate
 from skelgen.models.model import Model, ModelPrediction, predict_with, wide_doubts
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, Meaning, When
+from skelgen.models.thresholds import (
+    LARGEST_BUSIER_FACTOR,
+    LARGEST_UNDOUBTED_COST,
+    LEAST_LEFT,
+    LEAST_LOAD_SPREAD,
+)
 from skelgen.trust import Doubt, Interval
-
-#: Others never take all: a scheduler gives a new process this much [1].
-LEAST = 0.01
 
 #: From the deviation of a normal distribution to half of its 90 % interval.
 _NORMAL = 1.645
@@ -27,17 +30,8 @@ _NORMAL = 1.645
 #: Draws for an interval: its ends move by 1 to 2 % of its width.
 _DRAWS = 20_000
 
-#: A load that the model does not know is doubted where it may cost more than this [1].
-_COSTS = 1.1
-
-#: Less is left than in any of the runs, by more than this factor.
-_BUSIER = 2.0
-
 #: What to do where a load makes an interval too wide.
 _KNOW_IT = "measure the slowdown when it starts: --skeleton"
-
-#: Nothing is surer than this about a load: a deviation of its logarithm.
-_LEAST_SPREAD = 0.05
 
 _QUIET = Interval(1.0, 1.0, 1.0)
 
@@ -82,8 +76,8 @@ class NodeLoads:
 
 
 def exactly(value: float) -> Interval:
-    """Return a part that is left and known, no less than `LEAST`."""
-    kept = min(max(value, LEAST), 1.0)
+    """Return a part that is left and known, no less than `LEAST_LEFT`."""
+    kept = min(max(value, LEAST_LEFT), 1.0)
     return Interval(kept, kept, kept)
 
 
@@ -107,17 +101,17 @@ def with_usual(model: Model, loads: NodeLoads) -> NodeLoads:
             continue
         if one.spread > 0.0 and span.p5 <= one.usual <= span.p95:
             name = "cpu" if one.input.meaning is Meaning.CPU else "bandwidth"
-            found[name] = _joined(span, one.usual, max(one.spread, _LEAST_SPREAD))
+            found[name] = _joined(span, one.usual, max(one.spread, LEAST_LOAD_SPREAD))
     return replace(loads, cpu=found["cpu"], bandwidth=found["bandwidth"])
 
 
 def _joined(span: Interval, usual: float, spread: float) -> Interval:
-    own = max(math.log(span.p95 / span.p5) / (2 * _NORMAL), _LEAST_SPREAD)
+    own = max(math.log(span.p95 / span.p5) / (2 * _NORMAL), LEAST_LOAD_SPREAD)
     weight = spread**2 / (own**2 + spread**2)
     middle = weight * math.log(span.p50) + (1 - weight) * math.log(usual)
     half = _NORMAL * own * spread / math.hypot(own, spread)
     ends = (math.exp(middle + side * half) for side in (-1.0, 0.0, 1.0))
-    return Interval(*(min(max(one, LEAST), 1.0) for one in ends))
+    return Interval(*(min(max(one, LEAST_LEFT), 1.0) for one in ends))
 
 
 def predict_under(
@@ -178,7 +172,7 @@ def _drawn(
     for name, span in spans.items():
         lots = generator.standard_normal(_DRAWS)
         side = np.where(lots < 0.0, span.p50 - span.p5, span.p95 - span.p50)
-        values[name] = np.clip(span.p50 + lots / _NORMAL * side, LEAST, 1.0)
+        values[name] = np.clip(span.p50 + lots / _NORMAL * side, LEAST_LEFT, 1.0)
     with np.errstate(all="ignore"):
         times = np.nan_to_num(evaluate(model.formula, values), nan=LARGEST)
     error = math.log(said.interval.p95 / said.interval.p50) / _NORMAL
@@ -198,7 +192,7 @@ def _not_in_model(
     bandwidth = _QUIET if Meaning.BANDWIDTH in inside else loads.bandwidth
     most = max(1 / cpu.p5, 1 / (bandwidth.p5 * math.sqrt(cpu.p5)))
     slower = Interval(interval.p5, interval.p50 / cpu.p50, interval.p95 * most)
-    if most <= _COSTS:
+    if most <= LARGEST_UNDOUBTED_COST:
         return slower, ()
     both = {"cpu": cpu, "bandwidth": bandwidth}
     named = {name: span for name, span in both.items() if span != _QUIET}
@@ -217,7 +211,7 @@ def _busier(model: Model, at: Mapping[str, float]) -> tuple[Doubt, ...]:
     doubts = []
     for one in model.inputs:
         value = at[one.input.name]
-        if one.input.meaning.available and value * _BUSIER < one.low:
+        if one.input.meaning.available and value * LARGEST_BUSIER_FACTOR < one.low:
             told = f"{one.input.name}={value:.3g} is far from the runs, which have "
             told += f"{one.low:.3g} to {one.high:.3g}"
             doubts.append(Doubt("extrapolation", told, "add runs under such a load"))

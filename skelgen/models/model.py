@@ -22,13 +22,12 @@ from skelgen.models.intervals import (
 )
 from skelgen.models.odd_runs import no_error_known, odd_values, too_few
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
+from skelgen.models.thresholds import (
+    LARGEST_NOISE,
+    UNDOUBTED_FACTOR_AHEAD,
+    WIDEST_AFTER_CHANGE,
+)
 from skelgen.trust import Doubt, Interval, verdict_of
-
-#: Noise above this is all the same: it says nothing [1].
-_NOISIEST = 100.0
-
-#: Factors beyond the runs that are asked without doubt where nothing else was tested.
-_USUAL = 4.0
 
 #: Half of the widest interval: nobody knows (a difference of logarithms).
 MOST_WIDE = 200.0
@@ -36,11 +35,6 @@ MOST_WIDE = 200.0
 #: A factor to one side of an interval above which an answer is doubted: an error above
 #: 20 % is more likely than not.
 _WIDEST = math.exp(0.5)
-
-
-#: Half of an interval, a difference of logarithms, above which a change of regime is
-#: doubted: an error above 20 % has a probability of a third.
-_CHANGE_MATTERS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +238,7 @@ def fit_model(
         # Where no runs ahead could be asked for, and no other formula differs, those
         # that were left out tell more than those that were fitted.
         scale = replace(scale, noise=found.error)
-    scale = replace(scale, noise=min(scale.noise, _NOISIEST))
+    scale = replace(scale, noise=min(scale.noise, LARGEST_NOISE))
     return _model(found, used, scale)
 
 
@@ -350,14 +344,14 @@ def _still(model: Model, wide: float) -> tuple[Doubt, ...]:
     An interval that has a change of regime in it, and is narrow, says that the change
     matters little there.
     """
-    if not model.scale.ahead or wide > _CHANGE_MATTERS:
+    if not model.scale.ahead or wide > WIDEST_AFTER_CHANGE:
         return model.doubts
     return tuple(one for one in model.doubts if one.code != "knee")
 
 
 def _far(model: Model, at: Mapping[str, float]) -> tuple[Doubt, ...]:
     """Doubt what lies farther ahead than was tested."""
-    limit = max(model.scale.tested * 2, float(np.log(_USUAL)))
+    limit = max(model.scale.tested * 2, float(np.log(UNDOUBTED_FACTOR_AHEAD)))
     doubts = []
     for one in model.inputs:
         value = at[one.input.name]

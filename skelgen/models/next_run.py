@@ -20,21 +20,15 @@ from skelgen.models.formulas import evaluate
 from skelgen.models.formulas.expression import Values
 from skelgen.models.model import InputRange, Model
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, Meaning
+from skelgen.models.thresholds import (
+    LEAST_GAIN,
+    LEAST_SHARE_OF_GAIN,
+    NEXT_RUN_AHEAD,
+    WIDEST_HALF_INTERVAL,
+)
 
 #: Runs that are compared, and values of an input where nobody names any.
 _MOST, _VALUES = 1000, 7
-
-#: Nobody says how far: sizes and ranks up to so many times the largest.
-AHEAD = 2.0
-
-#: The cheapest run is chosen of those that tell at least this part of the most [1].
-_ENOUGH = 0.5
-
-#: No run can narrow intervals by less than this and be worth it [1].
-_NOTHING = 1e-4
-
-#: Half of an interval as a logarithm: no wider one is compared.
-_WIDEST = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +107,7 @@ def next_runs(
         )
     runs = {name: column[short] for name, column in runs.items()}
     times = times[short]
-    before = np.minimum(model.half_width(asked), _WIDEST)
+    before = np.minimum(model.half_width(asked), WIDEST_HALF_INTERVAL)
     after = _after(model, inputs, runs, asked)
     gains = np.mean(np.expm1(before) - np.expm1(after), axis=1)
     costs = times * _processes(inputs, runs)
@@ -133,11 +127,11 @@ def next_runs(
 
 def _order(gains: Floats, costs: Floats) -> list[int]:
     """Return runs that help: those that tell enough by gain for cost, then the rest."""
-    helping = np.flatnonzero(gains > _NOTHING)
+    helping = np.flatnonzero(gains > LEAST_GAIN)
     if not helping.size:
         return []
     gain, cost = gains[helping], costs[helping]
-    few = gain < _ENOUGH * gain.max()
+    few = gain < LEAST_SHARE_OF_GAIN * gain.max()
     return [int(i) for i in helping[np.lexsort((-gain / cost, few))]]
 
 
@@ -165,9 +159,9 @@ def _usual(one: InputRange, count: int) -> list[float]:
     """Return values of an input from the smallest to twice the largest run."""
     if one.input.meaning.parallel:  # as many as before, halved and doubled
         steps = max(1, round(np.log2(max(one.high / one.low, 1.0))))
-        found = one.high * AHEAD / 2.0 ** np.arange(steps + 2)
+        found = one.high * NEXT_RUN_AHEAD / 2.0 ** np.arange(steps + 2)
         return sorted({float(max(round(x), 1)) for x in found if x >= one.low * 0.99})
-    return list(round_values(one.low, one.high * AHEAD, count))
+    return list(round_values(one.low, one.high * NEXT_RUN_AHEAD, count))
 
 
 def round_values(low: float, high: float, count: int) -> tuple[float, ...]:
@@ -211,7 +205,7 @@ def _after(
         squares += np.maximum(outside, 0.0) ** 2
     scale = replace(model.scale, runs=model.scale.runs + 1)
     half = scale.factor * scale.at(model.at(asked), apart, np.sqrt(squares))
-    return np.minimum(half, _WIDEST)
+    return np.minimum(half, WIDEST_HALF_INTERVAL)
 
 
 def _apart(model: Model, values: Values) -> Floats:
@@ -221,7 +215,8 @@ def _apart(model: Model, values: Values) -> Floats:
     with np.errstate(all="ignore"):
         gaps = [np.log(evaluate(formula, values) / own) for formula in formulas]
     found = np.array([np.broadcast_to(gap, own.shape) for gap in gaps])
-    return np.asarray(np.clip(np.nan_to_num(found, nan=_WIDEST), -_WIDEST, _WIDEST))
+    widest = WIDEST_HALF_INTERVAL
+    return np.asarray(np.clip(np.nan_to_num(found, nan=widest), -widest, widest))
 
 
 def _processes(inputs: Sequence[InputRange], runs: Values) -> Floats:

@@ -9,23 +9,15 @@ from numpy.typing import NDArray
 
 from skelgen.models.formulas import Expression, Sum, evaluate
 from skelgen.models.runs import Floats, RunTable
+from skelgen.models.thresholds import (
+    FEWEST_OTHERS,
+    LARGEST_ODD_SHARE,
+    LEAST_ODD_GAP,
+    LEAST_ODD_MISS,
+    LEAST_ODD_NOISES,
+    LEAST_ODD_SPANS,
+)
 from skelgen.trust import Doubt
-
-#: A value that is so many times its next one is far from it [1].
-_FACTOR = 100.0
-
-#: And the gap is so many times as wide as all others are together (logarithms) [1].
-_SPANS = 3.0
-
-#: So many others must lie together before one is far from them.
-_OTHERS = 3
-
-#: More than this part of the runs are no mistake [1].
-_FEW = 0.2
-
-#: A value is no such quantity as others if the formula misses it by this factor, and by
-#: so many times what it misses half of the runs by (logarithms) [1].
-_MISSED, _NOISES = 30.0, 10.0
 
 #: Larger factors are written with a power of ten [1].
 _COUNTED = 1e6
@@ -68,15 +60,15 @@ def odd_inputs(runs: RunTable, names: Sequence[str]) -> tuple[Doubt, ...]:
 def _edge(logs: Floats) -> float | None:
     """Return the largest value of those that lie together; None: all do."""
     values = np.unique(logs)
-    if len(values) < _OTHERS:
+    if len(values) < FEWEST_OTHERS:
         return None
     gaps = np.diff(values)
-    for at in range(len(values) - 1, _OTHERS - 2, -1):
+    for at in range(len(values) - 1, FEWEST_OTHERS - 2, -1):
         gap, span = gaps[at - 1], values[at - 1] - values[0]
         beyond = int(np.sum(logs > values[at - 1]))
-        if beyond > max(1, int(_FEW * len(logs))):
+        if beyond > max(1, int(LARGEST_ODD_SHARE * len(logs))):
             return None
-        if gap > max(np.log(_FACTOR), _SPANS * span):
+        if gap > max(np.log(LEAST_ODD_GAP), LEAST_ODD_SPANS * span):
             return float(values[at - 1])
     return None
 
@@ -86,9 +78,11 @@ def odd_values(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
     with np.errstate(all="ignore"):
         misses = np.log(runs.values / evaluate(formula, runs.columns))
     misses = np.nan_to_num(misses, nan=0.0, posinf=0.0, neginf=0.0)
-    limit = max(np.log(_MISSED), _NOISES * float(np.median(np.abs(misses))))
+    limit = max(
+        np.log(LEAST_ODD_MISS), LEAST_ODD_NOISES * float(np.median(np.abs(misses)))
+    )
     far = np.flatnonzero(np.abs(misses) > limit)
-    if not len(far) or len(far) > max(1, int(_FEW * len(runs))):
+    if not len(far) or len(far) > max(1, int(LARGEST_ODD_SHARE * len(runs))):
         return ()
     first = far[np.argmax(np.abs(misses[far]))]
     at = ", ".join(f"{name}={column[first]:g}" for name, column in runs.columns.items())

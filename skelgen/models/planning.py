@@ -12,18 +12,13 @@ from skelgen.errors import UsageError
 from skelgen.models.amounts import above_0, summed
 from skelgen.models.model import MOST_WIDE, Model, fit_model
 from skelgen.models.runs import Floats, table_of
+from skelgen.models.thresholds import COST_POWER, NEAR_RECORDED
 
 #: Workloads that are compared.
 _GRID = 800
 
-#: A tenfold cost must lower the uncertainty by 10 ** this as much more.
-_COST_POWER = 0.1
-
 #: Recordings that take less cost as much as one of this time [s].
 _LEAST_COST_S = 1e-6
-
-#: Part of a range (on a log scale) within which a second point tells little.
-_NEAR = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +135,7 @@ def disagreement(
     parts: Sequence[Sequence[float]],
     ranges: Sequence[Range],
     *,
-    cost_power: float = _COST_POWER,
+    cost_power: float = COST_POWER,
 ) -> PlannedRun:
     """Return the workload where functions that still fit disagree most for its cost.
 
@@ -232,5 +227,5 @@ def _near(
     for workload in recorded:
         here = np.array([workload[one.name] for one in ranges])
         distance = np.abs(np.log((grid + 1.0) / (here + 1.0))) / scale
-        near |= (distance < _NEAR).all(axis=1)
+        near |= (distance < NEAR_RECORDED).all(axis=1)
     return near

@@ -13,12 +13,7 @@ import numpy as np
 
 from skelgen.models.runs import Floats, RunTable
 from skelgen.models.runs_ahead import Indices, axes
-
-#: So many values at least show a change.
-_FEWEST = 4
-
-#: So many stay after it, at least.
-_AFTER = 2
+from skelgen.models.thresholds import FEWEST_AFTER_CHANGE, FEWEST_VALUES_OF_CHANGE
 
 #: Places that are tried on an axis.
 _PLACES = 6
@@ -71,12 +66,12 @@ def _steps(runs: RunTable) -> tuple[RegimeStep, ...]:
     found = []
     for name, along in axes(runs).items():
         values = np.unique(along)
-        if len(values) < _FEWEST:
+        if len(values) < FEWEST_VALUES_OF_CHANGE:
             continue
         for place in _places(len(values)):
             before = float(values[place - 1])
             found.append(RegimeStep(name, before, float(values[place])))
-            if place + _AFTER < len(values):
+            if place + FEWEST_AFTER_CHANGE < len(values):
                 found.append(RegimeStep(name, before, float(values[place + 1])))
     return tuple(found)
 
@@ -107,7 +102,7 @@ def since(runs: RunTable, step: RegimeStep) -> RunTable:
 
 def _places(count: int) -> list[int]:
     """Return which values to try as the first after a change."""
-    places = np.arange(1, count - _AFTER + 1)
+    places = np.arange(1, count - FEWEST_AFTER_CHANGE + 1)
     if len(places) > _PLACES:
         places = places[np.linspace(0, len(places) - 1, _PLACES).astype(int)]
     return [int(place) for place in places]

@@ -23,18 +23,14 @@ from skelgen.models.families.formula_parts import columns_of, times, total
 from skelgen.models.formulas import Expression
 from skelgen.models.model import MOST_WIDE, Model, fit_model
 from skelgen.models.runs import Floats, RunTable
+from skelgen.models.thresholds import (
+    FEWEST_RUNS_ON_SYSTEM,
+    LARGEST_NOISES_OF_FIT,
+    LEAST_MISFIT,
+)
 from skelgen.models.transfer import refit, terms_of
 from skelgen.trust import Doubt, Interval
 from skelgen.units import number_of
-
-#: With fewer runs nothing says whether one factor is enough.
-_FEWEST = 3
-
-#: Errors of runs left out up to so many deviations of the noise are no misfit.
-_MUCH = 2.5
-
-#: A relative error that is never a misfit [1].
-_LEAST_MISFIT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,7 @@ def carry(
     """
     ordered = sorted(others, key=lambda name: -len(others[name]))
     form = _form({name: others[name] for name in ordered}, family)
-    threshold = max(_LEAST_MISFIT, _MUCH * form.scale.noise)
+    threshold = max(LEAST_MISFIT, LARGEST_NOISES_OF_FIT * form.scale.noise)
     there = refit(form, runs, threshold=threshold)
     factor, scaled = _factor(form, there, runs)
     if not (factor > 0.0 and (there.at(runs.columns) > 0.0).all()):
@@ -208,11 +204,12 @@ def _misfit(ratios: Floats, sigma: float) -> float:
 
 
 def _few(count: int, system: str) -> tuple[Doubt, ...]:
-    if count >= _FEWEST:
+    if count >= FEWEST_RUNS_ON_SYSTEM:
         return ()
     told = f"{number_of(count, 'run')} on {system}: whether it is slower by "
     told += "the same factor everywhere is not known"
-    return (Doubt("few-runs", told, f"make {_FEWEST} and more on {system}, far apart"),)
+    more = f"make {FEWEST_RUNS_ON_SYSTEM} and more on {system}, far apart"
+    return (Doubt("few-runs", told, more),)
 
 
 def _note(told: CarriedModel, system: str) -> str:

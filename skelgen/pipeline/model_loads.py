@@ -11,15 +11,10 @@ import numpy as np
 
 from skelgen.errors import ApplicationError, InputError
 from skelgen.models.load_feedback import settle
-from skelgen.models.loads import (
-    LEAST,
-    NodeLoads,
-    predict_slowed,
-    predict_under,
-    with_usual,
-)
+from skelgen.models.loads import NodeLoads, predict_slowed, predict_under, with_usual
 from skelgen.models.model import Model, ModelPrediction
 from skelgen.models.runs import Meaning
+from skelgen.models.thresholds import LEAST_LEFT
 from skelgen.pipeline import forecast, run_loads
 from skelgen.pipeline.fitted_models import check_asked
 from skelgen.pipeline.forecast import LoadForecasts, LoadHistories
@@ -222,7 +217,7 @@ def _share(span: Interval, name: str) -> Interval:
             f"{name} is {span.p50:.4g}, expected a part that is left, 0 to 1; divide "
             "the series by the rate of a free link"
         )
-    ends = (min(max(one, LEAST), 1.0) for one in (span.p5, span.p50, span.p95))
+    ends = (min(max(one, LEAST_LEFT), 1.0) for one in (span.p5, span.p50, span.p95))
     return Interval(*ends)
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from skelgen.models import regimes
 from skelgen.models.families.searching import Kinds, Sums, search
-from skelgen.models.families.sum_refinement import LARGEST_MISS, TIMES, refined
+from skelgen.models.families.sum_refinement import TIMES, refined
 from skelgen.models.families.terms import columns_of, terms_for
 from skelgen.models.runs import Floats, RunTable, table_of
+from skelgen.models.thresholds import LARGEST_LINEAR_MISS
 from tests.twins.models_searching import near_themselves_plainly, search_plainly
 
 LAWS = ("sizes", "sizes and ranks", "loads")
@@ -115,7 +116,7 @@ def test_sums_are_refined_as_by_the_twin(law: str, seed: int) -> None:
             runs.values,
             weights,
             times=TIMES,
-            largest_miss=LARGEST_MISS,
+            largest_miss=LARGEST_LINEAR_MISS,
         )
         for chosen, error, before in zip(own.sets, errors, own.errors, strict=True):
             now = scores[tuple(chosen.tolist())]
@@ -139,7 +140,7 @@ def test_sums_of_columns_that_are_nearly_the_same_are_refined_as_by_the_twin() -
         runs.values,
         weights,
         times=TIMES,
-        largest_miss=LARGEST_MISS,
+        largest_miss=LARGEST_LINEAR_MISS,
     )
     assert found.errors[0] == pytest.approx(errors[0], rel=1e-6)
     np.testing.assert_allclose(found.coefficients[0, :3], coefficients[0], rtol=1e-6)

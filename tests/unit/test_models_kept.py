@@ -20,10 +20,11 @@ from skelgen.models.families import (
     workload_terms,
 )
 from skelgen.models.families.searching import Kinds, Sums
-from skelgen.models.families.sum_refinement import LARGEST_MISS, TIMES
+from skelgen.models.families.sum_refinement import TIMES
 from skelgen.models.model import Model, fit_model, predict_with
 from skelgen.models.parts import fit_parts
 from skelgen.models.runs import Floats, RunTable, table_of
+from skelgen.models.thresholds import LARGEST_LINEAR_MISS
 from tests.twins import models_searching as twin
 
 KEPT = (
@@ -68,7 +69,7 @@ def near_themselves(
             values,
             weights,
             times=TIMES,
-            largest_miss=LARGEST_MISS,
+            largest_miss=LARGEST_LINEAR_MISS,
         )
         found[which, :size] = own
     return found, errors

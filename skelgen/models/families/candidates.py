@@ -14,18 +14,19 @@ from skelgen.models.formulas import Expression, Number, evaluate
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import Floats, RunTable
 from skelgen.models.subsets import Prices, best_sets, shares
+from skelgen.models.thresholds import (
+    ERROR_OF_CLOCKS,
+    LEAST_SHARE_OF_CANDIDATE,
+    MOST_TERMS_OF_WORKLOAD,
+    WORKLOAD_ODD_COST,
+    WORKLOAD_TERM_COST,
+)
 
-#: At most so many terms, the constant among them.
-_MOST_TERMS = 3
+#: Error of a count that is none [1]: counts are exact.
+_EXACT_COUNT = 1e-9
 
-#: Error that counts as none [1]: no clock is better; counts are exact.
-_EXACT, _EXACT_COUNT = 2e-4, 1e-9
-
-#: What a further term, and a log or a half power in it, must gain [1].
-TERM_COST, _ODD_COST = 0.6, 0.02
-
-#: Candidates less likely than this share of the best are not kept.
-_LEAST_SHARE, _MOST_KEPT = 0.02, 12
+#: Candidates that are kept at most: each is asked at every run.
+_MOST_KEPT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,11 @@ def averaged(runs: RunTable) -> RunTable:
 
 def term_cost(count: int, runs: int) -> float:
     """Return what the error of so many terms is multiplied with to compare it."""
-    return 1.0 + TERM_COST * (count - 1) * runs / max(runs - count, 1)
+    return 1.0 + WORKLOAD_TERM_COST * (count - 1) * runs / max(runs - count, 1)
 
 
 def candidates(
-    runs: RunTable, *, whole: bool = False, most_terms: int = _MOST_TERMS
+    runs: RunTable, *, whole: bool = False, most_terms: int = MOST_TERMS_OF_WORKLOAD
 ) -> tuple[CandidateSum, ...]:
     """Choose the sums with the smallest errors at runs left out.
 
@@ -101,16 +102,16 @@ def candidates(
     expressions = [one.expression for one in terms]
     constant = np.array([isinstance(e, Number) and e.value == 1.0 for e in expressions])
     prices = Prices(
-        odd=_ODD_COST * np.array([one.odd for one in terms])
+        odd=WORKLOAD_ODD_COST * np.array([one.odd for one in terms])
         + _lost(np.array([one.free for one in terms]), len(runs)),
-        another=TERM_COST,
-        exact=_EXACT_COUNT if whole else _EXACT,
+        another=WORKLOAD_TERM_COST,
+        exact=_EXACT_COUNT if whole else ERROR_OF_CLOCKS,
         either=constant & whole,
     )
     target = np.ones(len(runs))
     found = best_sets(values / runs.values, target, prices, min(most_terms, spare))
     likely = shares(found, len(runs))
-    kept = int(np.sum(likely[:_MOST_KEPT] >= _LEAST_SHARE * likely[0]))
+    kept = int(np.sum(likely[:_MOST_KEPT] >= LEAST_SHARE_OF_CANDIDATE * likely[0]))
     growth = [one.growth for one in terms]
     return tuple(
         _candidate(

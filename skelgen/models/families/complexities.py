@@ -29,6 +29,7 @@ from skelgen.models.formulas import (
 )
 from skelgen.models.formulas.expression import walk
 from skelgen.models.runs import Floats, Meaning, ModelInput, RunTable
+from skelgen.models.thresholds import COMPLEXITY_ODD_COST, FEWEST_FOR_COMPLEXITIES
 
 #: Powers of a single size, and of each of several.
 _POWERS = tuple(i / 2 for i in range(1, 9))
@@ -39,12 +40,6 @@ _EXPONENTIAL = (0.125, 0.25, 0.5, 1.0)
 
 #: Relative errors below are rounding: the simpler function counts.
 _EXACT = 1e-6
-
-#: Runs for a search: one more than a pair and a constant have coefficients.
-_FEWEST = 4
-
-#: What a function, or a broken exponent, must gain [1].
-_ODD_COST = 0.02
 
 
 def orders(complexity: Expression, sizes: Sequence[str]) -> tuple[Expression, ...]:
@@ -119,7 +114,7 @@ def searched(
     computation, communication : Expression
         The second is None when no run communicates.
     """
-    needs(runs, _FEWEST, "a search for complexities")
+    needs(runs, FEWEST_FOR_COMPLEXITIES, "a search for complexities")
     cpu, bandwidth = loads
     functions = _functions([s for s in runs.varied if s.meaning is Meaning.SIZE], runs)
     chosen = functions
@@ -129,7 +124,7 @@ def searched(
         chosen = [functions[best]]
     if not len(parallel) and (len(chosen) == 1 or given[0] is not None):
         return given[0] or chosen[0], given[1]
-    if len(parallel) < _FEWEST:  # too few on their own
+    if len(parallel) < FEWEST_FOR_COMPLEXITIES:  # too few on their own
         parallel = runs
     count = processes(runs)
     if count is not None and not np.ptp(columns_of([count], parallel)):
@@ -263,7 +258,9 @@ def _best(
         _errors(columns, sensible, chosen),
     )
     odd = np.array([_oddness(term) for term in terms])
-    i, j = pairs[int(np.argmin(score * (1.0 + _ODD_COST * odd[chosen].sum(axis=1))))]
+    i, j = pairs[
+        int(np.argmin(score * (1.0 + COMPLEXITY_ODD_COST * odd[chosen].sum(axis=1))))
+    ]
     return i - 1, j - 1 - len(first)
 
 

@@ -24,12 +24,10 @@ from skelgen.models.families.contract import (
 )
 from skelgen.models.families.polynomials import fitted_curves
 from skelgen.models.runs import Floats, RunTable
+from skelgen.models.thresholds import HIGHER_DEGREE_GAIN, LARGEST_CURVE_ERROR
 
-#: A curve that is farther off than this counts as if it were so far off [1].
-_FAR_OFF = 10.0
-
-#: A higher degree must be better by this part of the error, and by so much [1].
-_BETTER, _ROUNDING = 0.05, 1e-9
+#: What a higher degree gains at least, so that it is no rounding [1].
+_ROUNDING = 1e-9
 
 
 def _least_error(runs: RunTable, settings: FamilySettings) -> FittedFormula:
@@ -56,7 +54,9 @@ def _better(errors: Floats, least: Floats) -> bool:
     both = np.isfinite(errors) & np.isfinite(least)
     if not both.any():
         return False
-    return bool(errors[both].mean() < least[both].mean() * (1 - _BETTER) - _ROUNDING)
+    return bool(
+        errors[both].mean() < least[both].mean() * (1 - HIGHER_DEGREE_GAIN) - _ROUNDING
+    )
 
 
 def _errors_ahead(
@@ -76,7 +76,9 @@ def _errors_ahead(
             continue
         with np.errstate(all="ignore"):
             off = np.abs(said / asked.values - 1.0)
-        off = np.where(np.isfinite(off), np.minimum(off, _FAR_OFF), _FAR_OFF)
+        off = np.where(
+            np.isfinite(off), np.minimum(off, LARGEST_CURVE_ERROR), LARGEST_CURVE_ERROR
+        )
         found.append(float(off.mean()))
     return np.array(found)
 

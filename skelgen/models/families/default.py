@@ -28,6 +28,13 @@ from skelgen.models.families.terms import FormTerm
 from skelgen.models.formulas import Expression, Number, Power, Product
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, Meaning, RunTable
+from skelgen.models.thresholds import (
+    DEVIATION_AFTER_CHANGE,
+    FEWEST_LEARNT_PER_INPUT,
+    FEWEST_TRUSTED_AFTER_CHANGE,
+    LEAST_LIKELY_CHANGE,
+    MOST_TERMS_OF_FOLD,
+)
 from skelgen.trust import Doubt
 
 #: No logarithm of what members say is larger: a computer has no such numbers.
@@ -39,15 +46,6 @@ _FACTORS = (1.5, 2.0, 3.0, 4.0)
 #: So many members are kept beside the formula, to tell where they differ.
 _ALTERNATIVES = 12
 
-#: Terms of a member of a fold.
-_FOLD_TERMS = 3
-
-#: Deviation for each factor e ahead, if one configuration followed a change [1].
-_UNSURE = 0.6
-
-#: Fewer configurations after a change are too few to trust.
-_FEWEST_PLACES = 4
-
 #: So many sets of runs are counted once: phases and folds have the same inputs.
 _MOST_KEPT = 64
 
@@ -55,12 +53,9 @@ _MOST_KEPT = 64
 #: sensors are thought to leave out.
 _SHARE, _ALWAYS_LEFT = "share of the power law", "always left of a resource"
 
-#: How likely a change must be.
-_MOST_LIKELY = 0.5
-
-#: After fewer configurations, or fewer for each input, what is missed tells more of how
-#: few they are than of the forms.
-_FEWEST_LEARNT, _LEARNT_PER_INPUT = 2 * MOST_TERMS, 4
+#: After fewer configurations what is missed tells more of how few they are than of the
+#: forms: twice as many as the terms of a form.
+_FEWEST_LEARNT = 2 * MOST_TERMS
 
 _SETTINGS = FamilySettings()
 
@@ -154,10 +149,10 @@ def _missed(
 ) -> stacking.Missed | None:
     """Return what both miss of some runs after the others; None after too few."""
     learnt, asked = runs.only(behind), runs.only(rest)
-    few = max(_FEWEST_LEARNT, _LEARNT_PER_INPUT * len(runs.varied))
+    few = max(_FEWEST_LEARNT, FEWEST_LEARNT_PER_INPUT * len(runs.varied))
     if len(learnt.varied) < len(runs.varied) or _places(learnt) < few:
         return None
-    found = members(learnt, library_for(learnt, least), 1.0, _FOLD_TERMS)
+    found = members(learnt, library_for(learnt, least), 1.0, MOST_TERMS_OF_FOLD)
     said = found.at(asked.columns, len(asked))
     before = found.forms.before(regimes.columns_of(found.forms.places, runs))
     with np.errstate(all="ignore"):
@@ -221,7 +216,7 @@ def _unsure(forms: NormalForms, runs: RunTable) -> float:
     for share, step in zip(forms.shares, forms.steps, strict=True):
         shares[step] += share
     total = sum(
-        share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        share * (DEVIATION_AFTER_CHANGE / _places(regimes.since(runs, step))) ** 2
         for step, share in shares.items()
         if step is not None
     )
@@ -261,14 +256,14 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     found = members(runs, library, 1.0, MOST_TERMS)
     found = replace(found, weight=1.0 - share_of(found, runs, least))
     change, share = found.forms.change
-    if change is None or share < _MOST_LIKELY:
+    if change is None or share < LEAST_LIKELY_CHANGE:
         return finite(written(found, runs, runs, least), runs)
     kept = regimes.since(runs, change)
     formula = finite(written(found, runs, kept, least), kept)
     told = f"the program changes between {change.axis}={change.before:g} and "
     told += f"{change.after:g}: the formula is of runs from there on"
     places = _places(kept)
-    if places >= _FEWEST_PLACES:
+    if places >= FEWEST_TRUSTED_AFTER_CHANGE:
         return replace(formula, notes=(told,))
     told += f", and these are of {places} configurations"
     doubt = Doubt("knee", told, f"add runs beyond {change.axis}={change.after:g}")
@@ -284,7 +279,7 @@ def _again(
     known = dict(found.coefficients)
     least = known.get(_ALWAYS_LEFT, 0.0)
     weight = 1.0 - known[_SHARE]
-    again = members(runs, library_for(runs, least), weight, _FOLD_TERMS)
+    again = members(runs, library_for(runs, least), weight, MOST_TERMS_OF_FOLD)
     formula = written(again, runs, runs, least)
     if found.used is None:
         return formula

@@ -10,13 +10,7 @@ from skelgen.models.families.normal_form import normal_forms
 from skelgen.models.families.terms import FormTerm, terms_for
 from skelgen.models.regimes import RegimeStep, steps_for
 from skelgen.models.runs import RunTable
-
-#: Part of a resource that a program gets even where sensors say that none is left [1].
-#: They are noisy, and the smallest of several that are noisy is too small.
-_ALWAYS_LEFT = 0.1
-
-#: Without it the error must be smaller by this factor.
-_CLEARLY = 1.25
+from skelgen.models.thresholds import ALWAYS_LEFT, PLAIN_LOAD_GAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +47,8 @@ def least_left(runs: RunTable) -> float:
     if not any(one.meaning.available for one in runs.varied):
         return 0.0
     errors = []
-    for least in (_ALWAYS_LEFT, 0.0):
+    for least in (ALWAYS_LEFT, 0.0):
         found = normal_forms(runs, terms=terms_for(runs, least), most_terms=2, rounds=2)
         misses = np.log(found.at(runs.columns, len(runs)) / runs.values)
         errors.append(float(np.mean(np.abs(misses))))
-    return 0.0 if errors[1] * _CLEARLY < errors[0] else _ALWAYS_LEFT
+    return 0.0 if errors[1] * PLAIN_LOAD_GAIN < errors[0] else ALWAYS_LEFT

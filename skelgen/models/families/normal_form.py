@@ -16,19 +16,18 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.searching import MOST_TERMS, Kinds, Sets, Sums, search
-from skelgen.models.families.sum_refinement import LARGEST_MISS, refined
+from skelgen.models.families.sum_refinement import refined
 from skelgen.models.families.terms import FormTerm, columns_of, terms_for
 from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum
 from skelgen.models.formulas.expression import Values
 from skelgen.models.regimes import RegimeStep
 from skelgen.models.runs import Floats, RunTable
-
-#: How unlikely a sum may be that is kept.
-_LEAST_SHARE = 0.01
-
-#: Runs beyond so many make no sum more certain: they share their errors.
-_MOST_COUNTED = 15
+from skelgen.models.thresholds import (
+    LARGEST_LINEAR_MISS,
+    LEAST_SHARE_OF_SUM,
+    MOST_COUNTED_RUNS,
+)
 
 #: So many are kept: folds of the same runs ask for them again.
 _MOST_KEPT = 16
@@ -195,7 +194,7 @@ def _round(
     if before is not None:
         near, factor = before.together(columns[:count]), before.before(columns[count:])
         counted = weights(np.log(values / near) - factor, np.log(near))
-    misses = np.clip(np.log(values / near), -LARGEST_MISS, LARGEST_MISS)
+    misses = np.clip(np.log(values / near), -LARGEST_LINEAR_MISS, LARGEST_LINEAR_MISS)
     relative = np.concatenate([columns[:count] / near, columns[count:]]) * counted
     tried = len(steps) if before is not None else 0
     relative = relative[: count + tried]
@@ -213,8 +212,8 @@ def _shared(
 ) -> NormalForms:
     """Give each sum its share; the likely ones are kept."""
     scores = sums.scores
-    shares = (scores[0] / scores) ** min(runs, _MOST_COUNTED)
-    kept = np.flatnonzero(shares >= _LEAST_SHARE)
+    shares = (scores[0] / scores) ** min(runs, MOST_COUNTED_RUNS)
+    kept = np.flatnonzero(shares >= LEAST_SHARE_OF_SUM)
     sums, shares = sums.only(kept), shares[kept]
     own = (sums.sets >= 0) & (sums.sets < len(terms))
     step = sums.sets >= len(terms)

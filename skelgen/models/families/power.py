@@ -18,12 +18,10 @@ from skelgen.models.families.contract import (
 from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Name, Number, Power, Product, Quotient
 from skelgen.models.runs import Floats, RunTable
+from skelgen.models.thresholds import POWER_RIDGE
 
 #: Where the factor at inputs of 1 is no number, inputs are relative to their middle.
 _LARGEST_LOG = 300.0
-
-#: Weight of each squared exponent against the squared error of a run.
-_RIDGE = 1e-4
 
 #: So often runs are weighed by how far off they were.
 _ROUNDS = 5
@@ -66,7 +64,7 @@ def _found(runs: RunTable) -> FittedFormula:
 def _line(x: Floats, y: Floats) -> tuple[Floats, float, Floats]:
     """Return the weighted means of both, and the slopes."""
     counted = np.ones(len(y))
-    ridge = _RIDGE * len(y) * np.eye(x.shape[1])
+    ridge = POWER_RIDGE * len(y) * np.eye(x.shape[1])
     for _ in range(_ROUNDS):
         squares = counted**2 / np.sum(counted**2)
         middle, height = squares @ x, float(squares @ y)

@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 
 from skelgen.models.families.terms import FormTerm
 from skelgen.models.runs import Floats
+from skelgen.models.thresholds import (
+    ANOTHER_TERM_COST,
+    ERROR_OF_CLOCKS,
+    LARGEST_STEP,
+    STEP_COST,
+    UNUSUAL_POWER_COST,
+)
 
 #: Terms of a sum at most, a step among them: the kernels have no room for more.
 MOST_TERMS = 4
@@ -21,15 +28,6 @@ MOST_TERMS = 4
 #: So many of the best sets of each size are kept, and so many tried with one more; and
 #: so many of those that would be best if coefficients could be negative.
 KEPT, BEAM, OTHERS = 60, 40, 20
-
-#: What an unusual power must gain, what another term, and what a step [1].
-_ODD_COST, _TERM_COST, _STEP_COST = 0.1, 0.05, 0.25
-
-#: Logarithm of the largest factor of a step: what differs more is another program.
-LARGEST_STEP = 0.7
-
-#: Error that counts as none [1]: no clock is better.
-_EXACT = 2e-4
 
 #: Below this ridge columns of length 1 count as one another.
 NEARLY_ONE = 1e-10
@@ -59,7 +57,9 @@ class Kinds:
         """Gather them; steps come last."""
         none = [False] * steps
         return Kinds(
-            np.array([*(_ODD_COST * one.odd for one in terms), *[_STEP_COST] * steps]),
+            np.array(
+                [*(UNUSUAL_POWER_COST * one.odd for one in terms), *[STEP_COST] * steps]
+            ),
             np.array([*(one.growth for one in terms), *[-1.0] * steps]),
             np.array([*(one.positive for one in terms), *none]),
             np.array([*(one.messages for one in terms), *none]),
@@ -111,7 +111,7 @@ class Sums:
     @property
     def scores(self) -> Floats:
         """What is compared: the smaller, the better."""
-        return (self.errors + _EXACT) * self.costs
+        return (self.errors + ERROR_OF_CLOCKS) * self.costs
 
     def only(self, chosen: NDArray[np.intp]) -> Sums:
         """Return some of them, in an order."""
@@ -128,7 +128,7 @@ class Sums:
     ) -> Sums:
         """Put them in order; those that are far behind are left out."""
         own = np.where(sets >= 0, kinds.cost[sets], 0.0).sum(axis=1)
-        costs = 1.0 + _TERM_COST * ((sets >= 0).sum(axis=1) - 1) + own
+        costs = 1.0 + ANOTHER_TERM_COST * ((sets >= 0).sum(axis=1) - 1) + own
         found = cls(sets, coefficients, errors, costs)
         return found.only(np.argsort(found.scores, kind="stable")[:KEPT])
 

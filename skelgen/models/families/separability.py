@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from skelgen.models.runs import Floats
+from skelgen.models.thresholds import LEAST_PART_OF_DIRECTION
 
 #: Slopes are found over this part of a coefficient.
 _STEP = 1e-6
 
 #: Directions in which a formula changes by less than this part of the most say nothing.
 _NOTHING = 1e-6
-
-#: A coefficient belongs to such a direction with this part of it.
-_PART = 0.1
 
 
 def inseparable(
@@ -53,5 +51,5 @@ def inseparable(
     _, strengths, directions = np.linalg.svd(shown, full_matrices=True)
     strengths = np.concatenate([strengths, np.zeros(len(values) - len(strengths))])
     weak = directions[strengths < np.sqrt(_NOTHING)]
-    lost = (np.abs(weak) > _PART).any(axis=0)
+    lost = (np.abs(weak) > LEAST_PART_OF_DIRECTION).any(axis=0)
     return tuple(name for name, one in zip(names, lost, strict=True) if one)

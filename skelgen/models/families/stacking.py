@@ -15,18 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.models.runs import Floats
-
-#: What is known beforehand counts as so many configurations.
-_PRIOR = 3
-
-#: A power law is off by this for each factor e ahead: a deviation of logarithms [1].
-_BENT = 0.3
+from skelgen.models.thresholds import (
+    LARGEST_MISS_WITHOUT_HELP,
+    POWER_LAW_DEVIATION,
+    PRIOR_CONFIGURATIONS,
+)
 
 #: How far ahead it is judged: a logarithm of a factor.
 _AHEAD = float(np.log(2.0))
-
-#: Normal forms that miss less than this need no help [1].
-_EXACT = 1e-3
 
 #: Runs that either misses by more say nothing: it was asked beyond what it knows.
 _FAR = 1.0
@@ -69,9 +65,12 @@ def share_of_power(missed: Sequence[Missed], unsure: float) -> float:
     With f and p what forms and power missed, and weight w, together they missed
     (1 - w) f + w p. Its square is smallest for w = sum f (f - p) / sum (f - p)^2.
     """
-    untested, bent = (unsure * _AHEAD) ** 2, (_BENT * _AHEAD) ** 2
-    gained, apart = _PRIOR * untested, _PRIOR * (untested + bent)
-    if missed and all(np.abs(one.forms).max() < _EXACT for one in missed):
+    untested, bent = (unsure * _AHEAD) ** 2, (POWER_LAW_DEVIATION * _AHEAD) ** 2
+    gained = PRIOR_CONFIGURATIONS * untested
+    apart = PRIOR_CONFIGURATIONS * (untested + bent)
+    if missed and all(
+        np.abs(one.forms).max() < LARGEST_MISS_WITHOUT_HELP for one in missed
+    ):
         return 0.0
     for fold in missed:
         near = (np.abs(fold.forms) < _FAR) & (np.abs(fold.power) < _FAR)

@@ -12,12 +12,10 @@ import numpy as np
 
 from skelgen.models.families.searching import Sums, meant
 from skelgen.models.runs import Floats
+from skelgen.models.thresholds import LARGEST_LINEAR_MISS
 
 #: So often each is fitted near itself.
 TIMES = 2
-
-#: Larger misses are taken as these: what is linear near 1 is not there [1].
-LARGEST_MISS = 0.9
 
 
 def refined(
@@ -63,7 +61,7 @@ def _near_themselves(
     }
     given = {name: ffi.from_buffer("double[]", a) for name, a in arrays.items()}
     given |= {"first_step": len(columns) - steps, "runs": len(values)}
-    given |= {"largest_miss": LARGEST_MISS, "times": TIMES}
+    given |= {"largest_miss": LARGEST_LINEAR_MISS, "times": TIMES}
     found, errors = sums.coefficients.copy(), np.empty(len(sums.sets))
     done = lib.skelgen_refine(
         ffi.new("struct skelgen_refine *", given),

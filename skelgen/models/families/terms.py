@@ -29,6 +29,7 @@ from skelgen.models.formulas import (
 )
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import Floats, Meaning, ModelInput, RunTable
+from skelgen.models.thresholds import HALF_UNUSUAL
 
 #: Exponents of the only input, of one among several, and of inputs that are few.
 _FINE = tuple(i / 10 for i in range(41))
@@ -36,9 +37,6 @@ _HALVES = tuple(i / 2 for i in range(7))
 _FINE_FALLING = tuple(-i / 10 for i in range(12, 0, -1))
 _FINE_RISING = (0.2, 0.4, 0.6, 0.8, 1.0)
 _FALLING = (-1.0, -2 / 3, -0.5)
-
-#: How unusual a logarithm is, or another power of ranks per node than of nodes.
-_HALF_ODD = 0.5
 
 #: Squares of terms beyond this are no numbers.
 _LARGEST_TERM = 1e120
@@ -174,7 +172,7 @@ def _sizes(name: str, exponents: Sequence[float]) -> list[_Part]:
         "log", (Sum((Name(name), Number(1.0))),)
     )  # above 0 for every size
     parts = [replace(_power(name, a), growth=a, odd=_odd(a)) for a in exponents]
-    return [*parts, _Part((Name(name), log), growth=1.1, odd=_HALF_ODD)]
+    return [*parts, _Part((Name(name), log), growth=1.1, odd=HALF_UNUSUAL)]
 
 
 def _parallel(inputs: Sequence[ModelInput], *, fine: bool) -> list[_Part]:
@@ -193,7 +191,7 @@ def _parallel(inputs: Sequence[ModelInput], *, fine: bool) -> list[_Part]:
     for a, b in itertools.product((0.0, *_FALLING), (0.0, -0.5, -1.0)):
         if a or not b:
             part = _power(first, a).times(_power(second, b))
-            own = 0.0 if b in (0.0, a) else _HALF_ODD
+            own = 0.0 if b in (0.0, a) else HALF_UNUSUAL
             part = replace(part, odd=_odd(a) + own)
             found += [part, _with_log(part, ranks)]
     return found
@@ -242,7 +240,7 @@ def _power(name: str, exponent: float) -> _Part:
 
 def _with_log(part: _Part, inside: Expression) -> _Part:
     log = FunctionCall("log", (inside,))
-    odd = part.odd + _HALF_ODD
+    odd = part.odd + HALF_UNUSUAL
     return replace(part, above=(*part.above, log), positive=False, odd=odd)
 
 

@@ -12,15 +12,11 @@ import math
 import numpy as np
 
 from skelgen.models.runs import Floats
-
-#: Of Student's distribution: the smaller, the less a run counts that is far off.
-_FREEDOM = 3.0
-
-#: No clock is better [1].
-_LEAST = 1e-3
-
-#: With fewer runs nobody can tell which ones are steady.
-_FEWEST = 8
+from skelgen.models.thresholds import (
+    FEWEST_STEADY,
+    FREEDOM_OF_MISSES,
+    LEAST_DEVIATION_OF_RUNS,
+)
 
 #: The deviation falls at most as fast as the time grows.
 _STEEPEST = 1.0
@@ -48,7 +44,7 @@ def weights(misses: Floats, fitted: Floats) -> Floats:
     found = np.exp(falling_power(misses, fitted) * times)
     steady = found / math.sqrt(found @ found / len(found))
     far = misses * steady / deviation(misses * steady)
-    return np.asarray(steady / np.sqrt(1.0 + far**2 / _FREEDOM))
+    return np.asarray(steady / np.sqrt(1.0 + far**2 / FREEDOM_OF_MISSES))
 
 
 def deviation(misses: Floats) -> float:
@@ -56,7 +52,8 @@ def deviation(misses: Floats) -> float:
     ordered = np.sort(np.abs(misses))  # quicker than a median for so few
     middle = 0.5 * (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
     return (
-        1.4826 * float(middle if ordered[-1] < np.inf else np.median(ordered)) + _LEAST
+        1.4826 * float(middle if ordered[-1] < np.inf else np.median(ordered))
+        + LEAST_DEVIATION_OF_RUNS
     )
 
 
@@ -78,7 +75,7 @@ def falling_power(misses: Floats, fitted: Floats) -> float:
     times = fitted - fitted.sum() / len(fitted)
     whole = float(times @ times)
     sizes = np.abs(misses)
-    if len(times) < _FEWEST or whole <= 0.0 or not 0.0 < sizes.sum() < np.inf:
+    if len(times) < FEWEST_STEADY or whole <= 0.0 or not 0.0 < sizes.sum() < np.inf:
         return 0.0
     power = 0.0
     for _ in range(_ROUNDS):

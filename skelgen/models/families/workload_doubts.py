@@ -10,13 +10,8 @@ from skelgen.models.families.candidates import CandidateSum, candidates
 from skelgen.models.families.one_input_at_a_time import lines_of
 from skelgen.models.formulas import to_text
 from skelgen.models.runs import RunTable
+from skelgen.models.thresholds import FEWEST_BESIDE_KNEE, KNEE_GAIN
 from skelgen.trust import Doubt
-
-#: A knee shows only with so many runs on each side.
-_SIDE = 3
-
-#: Two pieces must be better than one function by this.
-_BETTER = 2.0
 
 #: Places that are tried for a knee.
 _PLACES = 12
@@ -75,13 +70,13 @@ def knee(runs: RunTable, name: str, *, threshold: float) -> Doubt | None:
     """
     line = runs.only(np.argsort(runs.columns[name]))
     n, count = line.columns[name], len(line)
-    if count < 2 * _SIDE:
+    if count < 2 * FEWEST_BESIDE_KNEE:
         return None
     one = candidates(line)[0].error
     if one <= threshold:
         return None
     best, split = math.inf, 0
-    places = np.arange(_SIDE, count - _SIDE + 1)
+    places = np.arange(FEWEST_BESIDE_KNEE, count - FEWEST_BESIDE_KNEE + 1)
     if len(places) > _PLACES:
         places = places[np.linspace(0, len(places) - 1, _PLACES).astype(int)]
     for i in places:
@@ -92,7 +87,7 @@ def knee(runs: RunTable, name: str, *, threshold: float) -> Doubt | None:
         error = math.sqrt(sum(squares) / count)
         if error < best:
             best, split = error, int(i)
-    if best > threshold or one < _BETTER * best:
+    if best > threshold or one < KNEE_GAIN * best:
         return None
     told = f"a knee or another algorithm between {name}={n[split - 1]:g} and "
     told += f"{n[split]:g}: one function has an error of {one:.1%}, one for "

@@ -26,6 +26,12 @@ from skelgen.models.formulas import (
     evaluate,
 )
 from skelgen.models.runs import Floats, ModelInput, RunTable
+from skelgen.models.thresholds import (
+    LARGEST_FREE_EXPONENT,
+    UNUSUAL_APART,
+    UNUSUAL_FREE_PARALLEL,
+    UNUSUAL_RISING,
+)
 
 #: Products of functions to choose from.
 _MOST_TERMS = 1500
@@ -38,16 +44,6 @@ _FALLING, _RISING, _FALLS = (-1.0, -2 / 3, -0.5), (0.0, 0.5, 1.0), -0.1
 
 #: How unusual a logarithm is, and a half or a third in an exponent; and free exponents.
 _ODD, _FREE = 1.0, 1.0
-
-#: How unusual free exponents are with processes, for what is divided among them leaves
-#: something that is not; and terms that rise with processes.
-_ODD_PARALLEL, _ODD_RISING = 50.0, 50.0
-
-#: Free exponents are no larger than those of the other terms.
-_LARGEST_EXPONENT = 4.0
-
-#: By how much of an exponent a logarithm or a root is farther from what is measured.
-_ODD_APART = 0.05
 
 #: Weight of each squared exponent against the squared miss of a run.
 _RIDGE = 1e-6
@@ -116,9 +112,9 @@ def workload_terms(
         _power(one.name, round(float(exponent), 4))
         for one, exponent in zip(inputs, exponents, strict=True)
     ]
-    if np.abs(exponents).max() > _LARGEST_EXPONENT:
+    if np.abs(exponents).max() > LARGEST_FREE_EXPONENT:
         return _usable(found, columns, runs)
-    odd = _FREE * len(inputs) + _ODD_PARALLEL * any(
+    odd = _FREE * len(inputs) + UNUSUAL_FREE_PARALLEL * any(
         one.meaning.parallel for one in inputs
     )
     free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()), len(inputs))
@@ -197,7 +193,7 @@ def _functions(
     if one.meaning.parallel:
         constant, *rising = [_with_power(one.name, a) for a in _RISING]
         rising.append(_with_log(rising[-1], log, 1))
-        rare = [replace(term, odd=term.odd + _ODD_RISING) for term in rising]
+        rare = [replace(term, odd=term.odd + UNUSUAL_RISING) for term in rising]
         return [constant, _with_log(constant, log, 1), *rare, *falling]
     found = [_with_power(one.name, i / 2) for i in range(9 if alone else 7)]
     orders = range(1, 3 if alone else 2)
@@ -245,7 +241,7 @@ def _nearest(
         seen = np.isfinite(y) & (logs != logs.min())
         x = logs[seen] - logs[seen].mean() if seen.any() else logs[seen]
         slope = float(x @ y[seen] / (x @ x)) if x.any() else one.growth
-        far.append(abs(slope - exponent) + _ODD_APART * one.odd)
+        far.append(abs(slope - exponent) + UNUSUAL_APART * one.odd)
     order = np.sort(np.argsort(far, kind="stable")[: count - 1])
     return [functions[0], *(functions[1 + i] for i in order)]
 

@@ -106,6 +106,7 @@ class Builder:
             occurrences=often,
             ages=do.ages,
             compute_ns=_series(do.us, ranks, 1e3),
+            idle_ns=_series(do.idle_us, ranks, 1e3),
             size_bytes=_series(do.size, ranks, 1.0),
             receive_bytes=np.full(ranks, _received(do), np.int64),
             peers=np.array([] if isinstance(do.peer, int) else do.peer, np.int32),
@@ -234,8 +235,10 @@ def _no_statistics(ranks: int) -> RankGroup:
         np.ones(1, np.int64),
         spread,
         zero,
+        zero,
         spread,
         (np.zeros((0, 2), np.int32),),
         (np.zeros((ranks, 2, 0)),),
+        zero[0],
         zero[0],
     )

@@ -32,7 +32,8 @@ class Conditions:
         Time of that in which the ranks did not have a core [s]: the sum of the
         following four.
     queued_s : float
-        They waited in the run queue: other processes had their cores [s].
+        They waited in the run queue: other processes had their cores [s]. It is no part
+        of the computation of a signature.
     devices_s : float
         They waited while they read or wrote files [s].
     slept_s : float
@@ -90,8 +91,9 @@ class Conditions:
         return (
             "this trace was taken on a loaded machine: the ranks waited for a core for "
             f"{format_seconds(self.queued_s)} of the {format_seconds(wanted_s)} in "
-            f"which they could compute ({self.queued_s / wanted_s:.0%} lost); record "
-            "again when it is quiet"
+            f"which they could compute ({self.queued_s / wanted_s:.0%} lost); that is "
+            "taken out of the computation, but MPI calls waited longer for it, too: "
+            "record again when it is quiet"
         )
 
     def _idle(self) -> str:
@@ -107,8 +109,7 @@ class Conditions:
             return ""
         return (
             f"of the {format_seconds(self.computed_s)} between calls the ranks "
-            f"{' and '.join(parts)}; a skeleton computes instead, so it feels other "
-            "processes more than the application does"
+            f"{' and '.join(parts)}: a skeleton sleeps there, too"
         )
 
     def _unknown(self) -> str:
@@ -171,12 +172,14 @@ def _without_core_us(file: RankFile) -> tuple[int, int, int, int, int]:
 
     In all, in the run queue, for files, asleep, and for reasons that are not known.
     """
-    lost_us, load = file.facts.lost_us, file.definitions.load
-    if load is None or load.queued_us is None:
-        return lost_us, 0, 0, 0, lost_us
-    queued_us = min(load.queued_us, lost_us)
-    devices_us = min(load.devices_us, lost_us - queued_us)
-    return lost_us, queued_us, devices_us, lost_us - queued_us - devices_us, 0
+    facts, load = file.facts, file.definitions.load
+    lost_us, told_us, queued_us = facts.lost_us, facts.told_us, facts.queued_us
+    devices_us = 0
+    if load is not None and load.queued_us is not None:
+        told_us, queued_us = lost_us, min(load.queued_us, lost_us)
+        devices_us = min(load.devices_us, lost_us - queued_us)
+    slept_us = told_us - queued_us - devices_us
+    return lost_us, queued_us, devices_us, slept_us, lost_us - told_us
 
 
 def _pressure(files: Sequence[RankFile]) -> float | None:

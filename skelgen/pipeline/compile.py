@@ -9,6 +9,7 @@ are. A team of one does the same without sending anything.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -332,10 +333,26 @@ def _result(
 
 
 def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
-    """Return what the ranks did between calls that is no computation, and time [s]."""
-    taken = conditions(run.files)
-    parts = (("slept", taken.slept_s), ("files", taken.devices_s))
-    return tuple((what, part_s) for what, part_s in parts if part_s)
+    """Return what the skeleton does not do as the ranks did between calls, and time [s].
+
+    Where gaps say why ranks had no core, what others took is left out, and the skeleton
+    sleeps as they did, though no disk moves. Older recordings know the sums only, and
+    of ranks with several threads one may sleep while another computes.
+    """
+    threads = Counter(file.header.world_rank for file in run.files)
+    apart, others = [], []
+    for file in run.files:
+        told = file.facts.told_us or not file.facts.lost_us
+        alone = threads[file.header.world_rank] == 1
+        (apart if told and alone else others).append(file)
+    parts: dict[str, float] = {}
+    if apart:
+        taken = conditions(apart)
+        parts |= {"queued": taken.queued_s, "disks": taken.devices_s}
+    if others:
+        taken = conditions(others)
+        parts |= {"slept": taken.slept_s, "files": taken.devices_s}
+    return tuple((what, part_s) for what, part_s in parts.items() if part_s)
 
 
 def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:

@@ -44,6 +44,7 @@ class Do:
     holes: bool = False
     vectors: object = None
     site: int = 0
+    idle_us: object = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Builder:
             for leaf, (do, often) in enumerate(nest.leaves)
         )
         tail_ns = np.full(len(ranks), tail_us * 1e3)
-        self.programs.append(Program(tuple(ranks), nest.nest(), operations, tail_ns))
+        tails = tail_ns, np.zeros(len(ranks))
+        self.programs.append(Program(tuple(ranks), nest.nest(), operations, *tails))
         return self
 
     def _operation(self, do: Do, ranks: int, often: int, leaf: int) -> Operation:

@@ -1,8 +1,8 @@
 """Three kinds of time before a call: on a core, waiting for a core, asleep.
 
-The recorder looks at long gaps only, those in which a thread may have lost its core. What
-others took of such a gap is no computation: on a quiet machine the gap would have been
-shorter. What the thread slept is none either, but the gap would have been as long.
+The recorder looks at long gaps only, those in which a thread may have lost its core.
+What others took of such a gap is no computation: on a quiet machine the gap would have
+been shorter. What the thread slept is none either, but the gap would have been as long.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ def no_time_away() -> NDArray[np.void]:
     return np.zeros(0, AWAY_DTYPE)
 
 
-def take_out(
-    compute_ns: NDArray[np.int64], away: NDArray[np.void]
-) -> NDArray[np.void]:
+def take_out(compute_ns: NDArray[np.int64], away: NDArray[np.void]) -> NDArray[np.void]:
     """Take the time without a core out of the time before each event.
 
     Parameters
@@ -42,7 +40,8 @@ def take_out(
 
     Examples
     --------
-    >>> rows = np.array([(1, 2, 5)], [(n, "i8") for n in ("event", "queued_us", "asleep_us")])
+    >>> names = ("event", "queued_us", "asleep_us")
+    >>> rows = np.array([(1, 2, 5)], [(name, "i8") for name in names])
     >>> compute_ns = np.array([100, 6000])
     >>> take_out(compute_ns, rows).tolist(), compute_ns.tolist()
     ([(1, 2000, 4000)], [100, 0])
@@ -75,9 +74,7 @@ def of_all(tables: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
     return np.concatenate([no_time_away(), *tables])
 
 
-def asleep_before(
-    away: NDArray[np.void], calls: slice
-) -> NDArray[np.int64] | None:
+def asleep_before(away: NDArray[np.void], calls: slice) -> NDArray[np.int64] | None:
     """Return how long a rank slept before each of its calls [ns]; None for never.
 
     Parameters

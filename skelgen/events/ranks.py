@@ -50,8 +50,8 @@ class RankEvents:
     vectors : VECTOR_DTYPE array
         By event.
     away : AWAY_DTYPE array
-        By event; none of a rank with several threads, where one may compute while another
-        sleeps.
+        By event; none of a rank with several threads, where one may compute while
+        another sleeps.
     wrong_peers, implausible : int
         Events that name a rank outside their communicator; sizes that were cut.
     """

@@ -333,7 +333,7 @@ def _result(
 
 
 def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
-    """Return what the skeleton does not do as the ranks did between calls, and time [s].
+    """Return what ranks did between calls that skeletons do not, and for how long [s].
 
     Where gaps say why ranks had no core, what others took is left out, and the skeleton
     sleeps as they did, though no disk moves. Older recordings know the sums only, and

@@ -87,6 +87,8 @@ class Operation:
         the rank, as in `Calls`.
     compute_ns : OccurrenceSeries
         Computation before the call [ns]; zeros when there is none.
+    idle_ns : OccurrenceSeries
+        Sleep before the call [ns], one column.
     size_bytes : OccurrenceSeries
         Bytes that the call sends, a multiple of the datatype's size [bytes];
         the capacity for receives.
@@ -112,6 +114,7 @@ class Operation:
     occurrences: int
     ages: tuple[int, ...]
     compute_ns: OccurrenceSeries
+    idle_ns: OccurrenceSeries
     size_bytes: OccurrenceSeries
     receive_bytes: NDArray[np.int64]
     peers: NDArray[np.int32]
@@ -131,14 +134,15 @@ class Program:
     nest : Nest
         Loops over indices into `operations`.
     operations : tuple of Operation
-    tail_ns : (ranks,) float64 array
-        Computation after the last call [ns].
+    tail_ns, tail_idle_ns : (ranks,) float64 arrays
+        Computation, and sleep, after the last call [ns].
     """
 
     ranks: tuple[int, ...]
     nest: Nest
     operations: tuple[Operation, ...]
     tail_ns: NDArray[np.float64]
+    tail_idle_ns: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +201,8 @@ class Report:
         Ranks that answer whoever comes first, where the skeleton answers each partner
         as often as in the recording.
     not_computed : tuple of (str, float)
-        What the application's ranks did where the skeleton computes: a key of
-        `trust.likeness.NOT_COMPUTED`, and its share of the application's time [0 to 1].
+        What the application's ranks did that the skeleton does not: a key of
+        `trust.skeleton_doubts.NOT_COMPUTED`, and its share of the application's time [0 to 1].
     """
 
     classes: tuple[KeptClass, ...]

@@ -9,7 +9,9 @@ from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.trust.thresholds import LARGEST_UNLIKE_SHARE
 from skelgen.trust.types import Doubt
 
-_COMPUTES = f"the skeleton computes instead (at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)"
+_COMPUTES = (
+    f"the skeleton computes instead (at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)"
+)
 _PHASES = "run the application's phases instead: skelgen measure"
 
 #: What a rank does between calls that is no computation: in words, what the skeleton

@@ -46,7 +46,8 @@ def programs_of(
             for number in range(len(nodes.shared.step[program]))
         )
         nest = loops.fold(nodes.shared.local[program])
-        found.append(Program(ranks, nest, operations, durations[program].tail_ns))
+        tails = durations[program].tail_ns, durations[program].tail_idle_ns
+        found.append(Program(ranks, nest, operations, *tails))
     return tuple(found)
 
 
@@ -68,6 +69,7 @@ def _operation(
         occurrences=int(nodes.occurrences[own[0]]),
         ages=shared.operation_ages(program, number),
         compute_ns=OccurrenceSeries(durations.compute_ns[number]),
+        idle_ns=OccurrenceSeries(durations.idle_ns[number]),
         size_bytes=OccurrenceSeries(_rows([sizes.values[node] for node in own])),
         receive_bytes=sizes.receive_bytes[own],
         peers=partners.of(number, leaf, symbol),

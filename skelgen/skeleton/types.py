@@ -202,7 +202,8 @@ class Report:
         as often as in the recording.
     not_computed : tuple of (str, float)
         What the application's ranks did that the skeleton does not: a key of
-        `trust.skeleton_doubts.NOT_COMPUTED`, and its share of the application's time [0 to 1].
+        `trust.skeleton_doubts.NOT_COMPUTED`, and its share of the application's time
+        [0 to 1].
     """
 
     classes: tuple[KeptClass, ...]

@@ -9,9 +9,8 @@ from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.trust.thresholds import LARGEST_UNLIKE_SHARE
 from skelgen.trust.types import Doubt
 
-_COMPUTES = (
-    f"the skeleton computes instead (at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)"
-)
+_MOST = f"(at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)"
+_COMPUTES = f"the skeleton computes instead {_MOST}"
 _PHASES = "run the application's phases instead: skelgen measure"
 
 #: What a rank does between calls that is no computation: in words, what the skeleton
@@ -25,8 +24,7 @@ NOT_COMPUTED = {
     "files": ("waited for files", _COMPUTES, _PHASES),
     "disks": (
         "waited for files",
-        "the skeleton sleeps as long and loads no disk "
-        f"(at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)",
+        f"the skeleton sleeps as long and loads no disk {_MOST}",
         _PHASES,
     ),
     "queued": (
@@ -91,6 +89,7 @@ def _idle(not_computed: Sequence[tuple[str, float]]) -> Iterator[Doubt]:
             done, instead, remedy = NOT_COMPUTED[what]
             yield Doubt(
                 what,
-                f"the application's ranks {done} for {share:.1%} of the time, {instead}",
+                f"the application's ranks {done} for {share:.1%} of the time, "
+                f"{instead}",
                 remedy,
             )

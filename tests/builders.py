@@ -16,8 +16,8 @@
 
 The leading number is the computation before the call [ns], 0 when left out. ``sleep=``
 and ``queued=`` are how long the rank slept there, and how long others had its core
-[ns]; ``tail 500 sleep=200`` has both too. ``mpi=`` is the time inside the call [ns], 100
-when left out. Partners are ranks of the
+[ns]; ``tail 500 sleep=200`` has both too. ``mpi=`` is the time inside the call [ns],
+100 when left out. Partners are ranks of the
 communicator: ``to=1``; ``to=+1`` and ``from=-1`` are relative and wrap around;
 ``to=>1`` and ``from=<1`` are relative and end in ``MPI_PROC_NULL`` at the borders;
 ``to=null``. ``from=*1`` and ``tag=*5`` are wildcards with the source and tag that the

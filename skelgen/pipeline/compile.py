@@ -9,7 +9,6 @@ are. A team of one does the same without sending anything.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from skelgen import __version__
 from skelgen.errors import SkelgenError
 from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
-from skelgen.events.conditions import conditions
+from skelgen.events.conditions import conditions, told_apart
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
@@ -336,15 +335,11 @@ def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
     """Return what ranks did between calls that skeletons do not, and for how long [s].
 
     Where gaps say why ranks had no core, what others took is left out, and the skeleton
-    sleeps as they did, though no disk moves. Older recordings know the sums only, and
-    of ranks with several threads one may sleep while another computes.
+    sleeps as they did, though no disk moves.
     """
-    threads = Counter(file.header.world_rank for file in run.files)
     apart, others = [], []
-    for file in run.files:
-        told = file.facts.told_us or not file.facts.lost_us
-        alone = threads[file.header.world_rank] == 1
-        (apart if told and alone else others).append(file)
+    for file, apart_there in zip(run.files, told_apart(run.files), strict=True):
+        (apart if apart_there else others).append(file)
     parts: dict[str, float] = {}
     if apart:
         taken = conditions(apart)

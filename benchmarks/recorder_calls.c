@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { THREADS = 4, HALO = 64 };
+enum { THREADS = 4, HALO = 64, MANY = 4096 };
 enum kind { PLAIN, RECORDED, FLOOR_KIND, KINDS };
 static const char *const kinds[] = {"plain", "recorded", "floor"};
 
@@ -25,8 +25,44 @@ static int rank;
 static int ranks;
 static __thread double buffer[2];
 static __thread double halo[8][HALO];
+static char many[MANY];
+static char more[MANY];
 
 #define NOINLINE __attribute__((noinline))
+
+/* A number below n, of an even stream of them. */
+static inline int any_of(uint32_t n)
+{
+	static __thread uint64_t state = 1;
+
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (int)((state >> 32) * n >> 32);
+}
+
+/* The blocks of a mesh whose sides are exchanged, and what moves between two ranks. */
+enum { BLOCKS = 24 };
+struct mesh {
+	int blocks;
+	int tag[BLOCKS];
+	int size[BLOCKS];
+	int counts[2];
+	int places[2];
+};
+
+/* Others take their place: the same on all ranks. */
+static void refine(struct mesh *mesh)
+{
+	mesh->blocks = BLOCKS / 3 + any_of(2 * BLOCKS / 3);
+	for (int b = 0; b < mesh->blocks; b++) {
+		mesh->tag[b] = any_of(30000);
+		mesh->size[b] = any_of(MANY / 4);
+	}
+	for (int r = 0; r < 2; r++) {
+		mesh->counts[r] = any_of(MANY / 4);
+		mesh->places[r] = r * MANY / 4;
+	}
+	mesh->counts[1] = mesh->counts[0]; /* what one rank sends the other receives */
+}
 
 /* This rank's half of the grid of examples/heat2d.c with 256 x 256 points, and its computation. */
 enum { ROWS = 128, COLUMNS = 256 };
@@ -76,9 +112,9 @@ static const struct row {
 	const char *name;
 	void (*work[KINDS])(int calls);
 } rows[] = {
-	ROW(send),   ROW(allreduce), ROW(request),  ROW(wildcard),
-	ROW(iprobe), ROW(halo),      ROW(step),    ROW(pingpong),
-	{NULL, {NULL, NULL, NULL}},
+	ROW(send), ROW(allreduce), ROW(request),  ROW(wildcard), ROW(iprobe),
+	ROW(halo), ROW(step),      ROW(pingpong), ROW(tags),     ROW(sizes),
+	ROW(both), ROW(sites),     ROW(anything), ROW(amr),      {NULL, {NULL, NULL, NULL}},
 };
 
 static struct {

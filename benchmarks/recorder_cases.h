@@ -46,6 +46,123 @@ static NOINLINE void CASE(iprobe)(int calls)
 		CALL(Iprobe)(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
+/* Irregular calls: any of a thousand tags, any size, both, any of 64 places in the program. */
+static NOINLINE void CASE(tags)(int calls)
+{
+	for (int i = 0; i < calls; i++)
+		CALL(Send)(many, 1, MPI_CHAR, MPI_PROC_NULL, any_of(1000), MPI_COMM_WORLD);
+}
+
+static NOINLINE void CASE(sizes)(int calls)
+{
+	for (int i = 0; i < calls; i++)
+		CALL(Send)(many, any_of(MANY), MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+}
+
+static NOINLINE void CASE(both)(int calls)
+{
+	for (int i = 0; i < calls; i++)
+		CALL(Send)(many, any_of(MANY), MPI_CHAR, MPI_PROC_NULL, any_of(1000),
+			   MPI_COMM_WORLD);
+}
+
+/* The empty instruction keeps the compiler from making one place of all. */
+#define PLACE(n, size, tag)                                                           \
+	case n:                                                                       \
+		CALL(Send)(many, size, MPI_CHAR, MPI_PROC_NULL, tag, MPI_COMM_WORLD); \
+		__asm__ volatile("" : : "i"(n));                                      \
+		break;
+#define PLACES_4(n, size, tag)  \
+	PLACE(n, size, tag)     \
+	PLACE(n + 1, size, tag) \
+	PLACE(n + 2, size, tag) \
+	PLACE(n + 3, size, tag)
+#define PLACES_16(n, size, tag)    \
+	PLACES_4(n, size, tag)     \
+	PLACES_4(n + 4, size, tag) \
+	PLACES_4(n + 8, size, tag) \
+	PLACES_4(n + 12, size, tag)
+#define PLACES_64(size, tag)     \
+	PLACES_16(0, size, tag)  \
+	PLACES_16(16, size, tag) \
+	PLACES_16(32, size, tag) \
+	PLACES_16(48, size, tag)
+
+static NOINLINE void CASE(sites)(int calls)
+{
+	for (int i = 0; i < calls; i++) {
+		switch (any_of(64)) {
+			PLACES_64(1, 0)
+		}
+	}
+}
+
+static NOINLINE void CASE(anything)(int calls)
+{
+	for (int i = 0; i < calls; i++) {
+		int size = any_of(MANY);
+		int tag = any_of(1000);
+
+		switch (any_of(64)) {
+			PLACES_64(size, tag)
+		}
+	}
+}
+#undef PLACE
+#undef PLACES_4
+#undef PLACES_16
+#undef PLACES_64
+
+/*
+ * Adaptive mesh refinement: every few steps there are other blocks, with numbers, sizes and
+ * datatypes of their own, on a communicator of their own. A step exchanges their sides, which
+ * arrive in any order, and counts what moves. Returns the calls that it made.
+ */
+static NOINLINE int CASE(amr_step)(const struct mesh *mesh, MPI_Comm comm,
+				   const MPI_Datatype *sides)
+{
+	MPI_Request requests[2 * BLOCKS];
+	int n = 2 * mesh->blocks;
+	int peer = ranks - 1 - rank;
+
+	for (int b = 0; b < mesh->blocks; b++)
+		CALL(Irecv)(many, 1, sides[b], peer, mesh->tag[b], comm, &requests[b]);
+	for (int b = 0; b < mesh->blocks; b++)
+		CALL(Isend)(more, 1, sides[b], peer, mesh->tag[b], comm,
+			    &requests[mesh->blocks + b]);
+	for (int left = n; left > 0; left--) {
+		int done;
+
+		CALL(Waitany)(n, requests, &done, MPI_STATUS_IGNORE);
+	}
+	CALL(Alltoallv)(many, mesh->counts, mesh->places, MPI_CHAR, more, mesh->counts,
+			mesh->places, MPI_CHAR, comm);
+	CALL(Allreduce)(buffer, buffer + 1, 1, MPI_DOUBLE, MPI_MIN, comm);
+	return 2 * n + 2;
+}
+
+static NOINLINE void CASE(amr)(int calls)
+{
+	static struct mesh mesh;
+	MPI_Datatype sides[BLOCKS];
+	MPI_Comm comm;
+
+	for (int made = 0; made < calls;) {
+		refine(&mesh);
+		CALL(Comm_split)(MPI_COMM_WORLD, 0, rank, &comm);
+		for (int b = 0; b < mesh.blocks; b++) {
+			CALL(Type_vector)(1 + mesh.size[b], 1, 2, MPI_CHAR, &sides[b]);
+			CALL(Type_commit)(&sides[b]);
+		}
+		for (int step = 0; step < 4; step++)
+			made += CASE(amr_step)(&mesh, comm, sides);
+		for (int b = 0; b < mesh.blocks; b++)
+			CALL(Type_free)(&sides[b]);
+		CALL(Comm_free)(&comm);
+		made += 3 * mesh.blocks + 2;
+	}
+}
+
 /* On a torus of ranks x 1: north and south are this rank itself. */
 static NOINLINE void CASE(exchange)(void)
 {

@@ -111,5 +111,16 @@ FLOOR(6, Waitall, (int n, MPI_Request *r, MPI_Status *s), (n, r, s))
 FLOOR(7, Iprobe, (int from, int tag, MPI_Comm c, int *flag, MPI_Status *s), (from, tag, c, flag, s))
 FLOOR(8, Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
       (a, b, n, t, op, c))
+FLOOR(9, Waitany, (int n, MPI_Request *r, int *which, MPI_Status *s), (n, r, which, s))
+FLOOR(10, Alltoallv,
+      (const void *a, const int *n, const int *at, MPI_Datatype t, void *b, const int *m,
+       const int *to, MPI_Datatype u, MPI_Comm c),
+      (a, n, at, t, b, m, to, u, c))
+FLOOR(11, Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *new), (c, color, key, new))
+FLOOR(12, Comm_free, (MPI_Comm * c), (c))
+FLOOR(13, Type_vector, (int n, int length, int stride, MPI_Datatype t, MPI_Datatype *new),
+      (n, length, stride, t, new))
+FLOOR(14, Type_commit, (MPI_Datatype * t), (t))
+FLOOR(15, Type_free, (MPI_Datatype * t), (t))
 
 #endif

@@ -86,7 +86,7 @@ def recorded(f: Function) -> str:
         f"(struct skelgen_stream *s, uint64_t site, {parameters})\n{{\n"
     )
     own = ["uint64_t begin;\n\tuint64_t end;\n\tint code;\n"]
-    unforeseen = [*own, *timed_call(w, call, site="site"), RETURN]
+    unforeseen = [*own, *timed_call(w, call, site="site", unforeseen=True), RETURN]
     foreseen = [
         *begin,
         *w.prepare,

@@ -42,6 +42,7 @@ class Wrapper:
         self.frees: Argument | None = None  # the handle that the call frees
         self.general = False  # vectors and the like: not for the fast path
         self.polls = False  # may find nothing, over and over
+        self.told = False  # the call says which message it found
 
     def field(self, name: str, value: str, *uses: str) -> None:
         """Set a field of the call and note that this function has it."""
@@ -104,6 +105,7 @@ def wildcards(w: Wrapper, *, returns_message: bool, condition: str = "") -> None
         w.inputs.append(f"if ({field} == SKELGEN_ANY_{wild})\n\t\t{flag}")
     if not returns_message:
         return
+    w.told = True
     status = f["status"].name
     source, wanted = f[f"peer{digit}"].name, f[f"tag{digit}"].name
     w.before.append("MPI_Status own_status;")
@@ -181,11 +183,17 @@ def found_complete(w: Wrapper, indent: str = "\t\t") -> list[str]:
 
 
 def timed_call(
-    w: Wrapper, call: str, epilogue: Sequence[str] = (), site: str = "SKELGEN_SITE"
+    w: Wrapper,
+    call: str,
+    epilogue: Sequence[str] = (),
+    site: str = "SKELGEN_SITE",
+    *,
+    unforeseen: bool = False,
 ) -> list[str]:
     """Return the call of the library's function between two times, and its event.
 
-    `call` sets `code`, or has the epilogue do so.
+    `call` sets `code`, or has the epilogue do so. A call that is unforeseen is not the
+    predicted one either, unless it says itself which message it found.
     """
     success = list(w.success)
     if w.creates:
@@ -214,6 +222,8 @@ def timed_call(
     event = f"(s, call, {w.all_uses}, begin, end);"
     if w.general:
         event = "_general(s, &call, begin, end);"
+    elif unforeseen and not w.told:
+        event = "_unpredicted(s, &call, begin, end);"
     return [*lines, f"{indent}skelgen_event{event}", *w.last, "skelgen_end(s);"]
 
 

@@ -50,6 +50,12 @@ CASES = (
     Case("iprobe", "Iprobe, nothing there", limit_ns=40),
     Case("halo", "halo step, 4 neighbours", limit_ns=40),
     Case("pingpong", "8-byte ping-pong", ranks=2, limit_ns=40, calls=CALLS // 20),
+    Case("tags", "Send, any of 1,000 tags"),
+    Case("sizes", "Send, any size"),
+    Case("both", "Send, any tag and size"),
+    Case("sites", "Send, any of 64 sites"),
+    Case("anything", "Send, any of all that"),
+    Case("amr", "adaptive mesh", ranks=2, calls=CALLS // 4),
     Case("threads-send", "4 threads: Send"),
     Case("threads-request", "4 threads: Irecv, Wait"),
 )

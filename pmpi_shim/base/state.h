@@ -62,13 +62,21 @@ struct skelgen_call {
  * (intern/prediction.c).
  */
 struct skelgen_link {
-	uint64_t where;   /* `where` of the stream before the event */
-	uint64_t version; /* and its `version`, which is never 0 */
-	uint64_t then;    /* `where` after it */
+	uint64_t where; /* `where` of the stream before the event; NOWHERE: says nothing */
+	uint64_t then;  /* `where` after it */
 	struct skelgen_shape *next;
 };
 
-/* The first 64 bytes and the link are all that most events look at. */
+/* No `where` of a stream. */
+#define SKELGEN_NOWHERE UINT64_MAX
+
+/* Handles that a shape may have: communicator, two types, operation. */
+#define SKELGEN_HANDLES 4
+
+/*
+ * The first 64 bytes and the link are all that most events look at; those that were not predicted
+ * look at 128 bytes, and at the history where counts change.
+ */
 struct skelgen_shape {
 	_Alignas(64) uint64_t site;
 	uint64_t comm;
@@ -94,12 +102,14 @@ struct skelgen_shape {
 	int32_t peer2;
 	int32_t tag2;
 	int64_t count_b; /* predicted */
+	uint32_t varies; /* SKELGEN_SHAPE_VARIES_* */
+	uint16_t place;  /* in memory, from 1 */
+	uint16_t newest; /* index into history */
+
 	struct skelgen_counts {
 		int64_t a;
 		int64_t b;
 	} history[SKELGEN_COUNT_HISTORY];
-	uint32_t newest; /* index into history */
-	uint32_t varies; /* SKELGEN_SHAPE_VARIES_* */
 	uint32_t vector_a;
 	uint32_t vector_b;
 	uint64_t content; /* hash of the definition, to find it again */
@@ -107,6 +117,11 @@ struct skelgen_shape {
 	uint32_t type_a_id;
 	uint32_t type_b_id;
 	uint32_t op_code;
+	struct skelgen_user {
+		uint16_t next;
+		uint16_t before;
+	} users[SKELGEN_HANDLES];   /* neighbours among the users of each handle */
+	bool used[SKELGEN_HANDLES]; /* whether the shape is one of them */
 };
 
 /* Which fields of a call a function has; the others are zero in all its calls. */
@@ -121,10 +136,16 @@ enum skelgen_uses {
 	SKELGEN_USES_COUNT_A = 0x80, /* a count without a type */
 };
 
-/* What followed when the last eight shapes were those of the context. */
+/* Shapes by their place in memory, which is small: they are asked for in no order. 0: none. */
 struct skelgen_prediction {
+	uint16_t shape;  /* what followed */
+	uint16_t reader; /* whose link says what stands here */
+};
+
+/* The same, when the last eight shapes were those of the context. */
+struct skelgen_long_prediction {
+	struct skelgen_prediction is;
 	uint32_t context;
-	struct skelgen_shape *shape;
 };
 
 /* Gaps and durations beyond it need more bytes than a record has for them [units]. */
@@ -197,11 +218,15 @@ struct skelgen_poll {
 
 #define KNOWN_LISTS 64
 
+/* Shapes stand in memory in pieces of so many. */
+#define SKELGEN_SLAB 64
+
 /* What the slow paths of one stream have interned. */
 struct skelgen_interned {
 	struct skelgen_map shapes;   /* hash of the call -> struct skelgen_shape */
 	struct skelgen_map contents; /* hash of the definition -> struct skelgen_shape */
 	struct skelgen_map bases;    /* hash without peer, tag, requests -> number of shapes */
+	struct skelgen_map users;    /* handle -> the first of the shapes that have it */
 	struct skelgen_map lists;    /* hash -> offset in `words` */
 	struct skelgen_map vectors;  /* the same for vectors */
 	struct skelgen_map sites;    /* return address -> site id */
@@ -250,8 +275,7 @@ struct skelgen_load {
 struct skelgen_stream {
 	/* fast path */
 	struct skelgen_shape *predicted;
-	uint64_t where;   /* what came before: last shape, place in `predictions`, context */
-	uint64_t version; /* of the predictions: how often one changed */
+	uint64_t where; /* what came before: last shape, place in `predictions`, context */
 	uint8_t *write;
 	uint8_t *limit;
 	uint64_t last_end; /* end of the previous event [units] */
@@ -260,8 +284,8 @@ struct skelgen_stream {
 	uint64_t events;
 	uint64_t requests;
 	bool stopped;
-	struct skelgen_shape **predictions;          /* by the last two shapes */
-	struct skelgen_prediction *long_predictions; /* by the last eight */
+	struct skelgen_prediction *predictions;           /* by the last two shapes */
+	struct skelgen_long_prediction *long_predictions; /* by the last eight */
 	struct skelgen_requests made;
 
 	/* one event's extras */

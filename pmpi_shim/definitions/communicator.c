@@ -9,6 +9,7 @@
 #include "encode/mapped_file.h"
 #include "encode/varint.h"
 #include "event/event.h"
+#include "intern/handle_users.h"
 #include "intern/interned.h"
 #include "intern/shape.h"
 

@@ -9,6 +9,7 @@
 #include "definitions/silent_query.h"
 #include "encode/mapped_file.h"
 #include "encode/varint.h"
+#include "intern/handle_users.h"
 #include "intern/interned.h"
 #include "intern/shape.h"
 

@@ -15,6 +15,26 @@ SKELGEN_INLINE uint8_t *skelgen_put_varint(uint8_t *p, uint64_t value)
 	return p;
 }
 
+/* The same without a branch where the value has at most 28 bits and its length cannot be guessed.
+ */
+SKELGEN_INLINE uint8_t *skelgen_put_short_varint(uint8_t *p, uint64_t value)
+{
+	uint32_t few = (uint32_t)value;
+	uint32_t spread;
+	unsigned more;
+
+	if (unlikely(value >> 28))
+		return skelgen_put_varint(p, value);
+	more = (unsigned)(31 - __builtin_clz(few | 1)) / 7;
+	spread = (few & 0x7f) | (few & 0x3f80) << 1 | (few & 0x1fc000) << 2 |
+		 (few & 0xfe00000) << 3 | (0x808080u & ((1u << 8 * more) - 1));
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	spread = __builtin_bswap32(spread);
+#endif
+	memcpy(p, &spread, sizeof(spread));
+	return p + more + 1;
+}
+
 SKELGEN_INLINE uint64_t skelgen_zigzag(int64_t value)
 {
 	return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
@@ -23,6 +43,11 @@ SKELGEN_INLINE uint64_t skelgen_zigzag(int64_t value)
 SKELGEN_INLINE uint8_t *skelgen_put_zigzag(uint8_t *p, int64_t value)
 {
 	return skelgen_put_varint(p, skelgen_zigzag(value));
+}
+
+SKELGEN_INLINE uint8_t *skelgen_put_short_zigzag(uint8_t *p, int64_t value)
+{
+	return skelgen_put_short_varint(p, skelgen_zigzag(value));
 }
 
 SKELGEN_INLINE uint8_t *skelgen_put_string(uint8_t *p, const char *text, size_t bytes)

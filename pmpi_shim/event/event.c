@@ -6,6 +6,7 @@
 #include "encode/mapped_file.h"
 #include "event/clock_record.h"
 #include "event/run_queue.h"
+#include "event/unpredicted.h"
 #include "intern/call_site.h"
 
 #include <limits.h>
@@ -72,33 +73,6 @@ static unsigned extra_bits(const struct skelgen_stream *s, const struct extras *
 	return bits;
 }
 
-static uint8_t *put_values(uint8_t *p, struct skelgen_shape *shape, const struct skelgen_call *call)
-{
-	if (shape->varies & SKELGEN_SHAPE_VARIES_PEER)
-		p = skelgen_put_zigzag(p, (int64_t)call->peer - shape->peer);
-	if (shape->varies & SKELGEN_SHAPE_VARIES_TAG)
-		p = skelgen_put_zigzag(p, (int64_t)call->tag - shape->tag);
-	if (shape->varies & SKELGEN_SHAPE_VARIES_PEER2)
-		p = skelgen_put_zigzag(p, (int64_t)call->peer2 - shape->peer2);
-	if (shape->varies & SKELGEN_SHAPE_VARIES_TAG2)
-		p = skelgen_put_zigzag(p, (int64_t)call->tag2 - shape->tag2);
-	if (shape->varies & SKELGEN_SHAPE_VARIES_LIST)
-		p = skelgen_put_varint(p, call->reference);
-	shape->peer = call->peer;
-	shape->tag = call->tag;
-	shape->peer2 = call->peer2;
-	shape->tag2 = call->tag2;
-	shape->reference = call->reference;
-	return p;
-}
-
-static bool values_differ(const struct skelgen_shape *shape, const struct skelgen_call *call)
-{
-	return shape->varies && (shape->peer != call->peer || shape->tag != call->tag ||
-				 shape->peer2 != call->peer2 || shape->tag2 != call->tag2 ||
-				 shape->reference != call->reference);
-}
-
 static uint8_t *put_statuses(uint8_t *p, const struct skelgen_stream *s)
 {
 	p = skelgen_put_varint(p, s->status_count);
@@ -133,7 +107,7 @@ static uint8_t *put_extras(uint8_t *p, const struct skelgen_stream *s, const str
 	if (bits & SKELGEN_EXTRA_LOST)
 		p = skelgen_put_varint(p, x->lost_us);
 	if (bits & SKELGEN_EXTRA_VALUES)
-		p = put_values(p, shape, call);
+		p = skelgen_put_values(p, shape, call);
 	if (bits & SKELGEN_EXTRA_VECTORS) {
 		if (call->flags & SKELGEN_SHAPE_VECTOR_A)
 			p = skelgen_put_varint(p, call->vector_a);
@@ -177,8 +151,6 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 {
 	unsigned tag = SKELGEN_REC_EVENT;
 	unsigned bits;
-	int64_t delta_a = call->count_a - shape->count_a;
-	int64_t delta_b = call->count_b - shape->count_b;
 	uint8_t *record;
 	uint8_t *p;
 	bool vectors =
@@ -195,21 +167,8 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 		tag |= SKELGEN_EVENT_SHAPE;
 		p = skelgen_put_varint(p, shape->id);
 	}
-	if (!(call->flags & SKELGEN_SHAPE_HAS_A))
-		delta_a = 0;
-	if (!(call->flags & SKELGEN_SHAPE_HAS_B))
-		delta_b = 0;
-	if (delta_a | delta_b) {
-		tag |= SKELGEN_EVENT_COUNT;
-		if (call->flags & SKELGEN_SHAPE_HAS_A)
-			p = skelgen_put_zigzag(p, delta_a);
-		if (call->flags & SKELGEN_SHAPE_HAS_B)
-			p = skelgen_put_zigzag(p, delta_b);
-		skelgen_count_miss(shape, call->count_a, call->count_b);
-	} else if (shape->turning) {
-		skelgen_turn(shape, shape->count_a, shape->count_b);
-	}
-	bits = extra_bits(s, x, values_differ(shape, call), vectors);
+	p = skelgen_put_counts(p, shape, call, &tag);
+	bits = extra_bits(s, x, skelgen_values_differ(shape, call), vectors);
 	if (bits) {
 		tag |= SKELGEN_EVENT_EXTRAS;
 		p = put_extras(p, s, x, bits, shape, call);
@@ -220,22 +179,12 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 	skelgen_predict(s, shape);
 }
 
-/* Find or define the call's shape; what that costs counts as overhead of the next gap. */
+/* The call's shape; what it costs to define it counts as overhead of the next gap. */
 static struct skelgen_shape *shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
 {
-	struct skelgen_shape *shape = s->predicted;
-	uint32_t known = s->interned.next_shape;
-	uint64_t begin;
-
-	if (likely(skelgen_matches(shape, *call, UINT_MAX)))
-		return shape;
-	begin = skelgen_now();
-	shape = skelgen_shape_of(s, call);
-	if (s->interned.next_shape != known) {
-		s->overhead += skelgen_now() - begin;
-		s->special |= SKELGEN_SPECIAL_OVERHEAD;
-	}
-	return shape;
+	if (likely(skelgen_matches(s->predicted, *call, UINT_MAX)))
+		return s->predicted;
+	return skelgen_shape_of(s, call);
 }
 
 /* Take over what the recorder spent since the last event and the sample at the begin. */
@@ -369,9 +318,9 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 }
 
 /* What was foreseen of a call was right, but it failed, took long, or something else happened. */
-SKELGEN_COLD void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t function,
-					   const int64_t counts[2], uint64_t reference,
-					   uint64_t begin, uint64_t end)
+void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t function,
+			      const int64_t counts[2], uint64_t reference, uint64_t begin,
+			      uint64_t end)
 {
 	const struct skelgen_shape *shape = s->predicted;
 	struct skelgen_call call = {
@@ -395,7 +344,7 @@ SKELGEN_COLD void skelgen_event_unforeseen(struct skelgen_stream *s, int code, u
 		call.flags &= ~(uint32_t)(SKELGEN_SHAPE_CREATES | SKELGEN_SHAPE_PERSISTENT);
 		call.flags |= skelgen_failed(s, code);
 	}
-	skelgen_event_general(s, &call, begin, end);
+	skelgen_event_unpredicted(s, &call, begin, end);
 	skelgen_end(s);
 }
 

@@ -7,6 +7,7 @@
 #include "encode/varint.h"
 #include "event/clock_record.h"
 #include "event/cpu_sample.h"
+#include "event/unpredicted.h"
 #include "intern/prediction.h"
 #include "intern/shape.h"
 
@@ -20,6 +21,15 @@ uint8_t *skelgen_status_extras(uint8_t *p, struct skelgen_stream *s);
 uint32_t skelgen_failed(struct skelgen_stream *s, int code);
 void skelgen_object(struct skelgen_stream *s, uint32_t id);
 void skelgen_leave_stopped(void);
+
+/* Append an event of a call that is not the predicted one. */
+SKELGEN_INLINE void skelgen_event_unpredicted(struct skelgen_stream *s,
+					      const struct skelgen_call *call, uint64_t begin,
+					      uint64_t end)
+{
+	if (unlikely(!skelgen_event_known(s, call, begin, end)))
+		skelgen_event_general(s, call, begin, end);
+}
 
 SKELGEN_INLINE void skelgen_end(struct skelgen_stream *s)
 {
@@ -110,7 +120,7 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 		     skelgen_is_special(s, uses, end - begin))) {
 		struct skelgen_call copy = call;
 
-		skelgen_event_general(s, &copy, begin, end);
+		skelgen_event_unpredicted(s, &copy, begin, end);
 		return;
 	}
 	skelgen_write(s, call.count_a, call.count_b, uses, begin, end);

@@ -31,6 +31,7 @@ void skelgen_interned_close(struct skelgen_interned *interned)
 	skelgen_map_close(&interned->shapes);
 	skelgen_map_close(&interned->contents);
 	skelgen_map_close(&interned->bases);
+	skelgen_map_close(&interned->users);
 	skelgen_map_close(&interned->lists);
 	skelgen_map_close(&interned->vectors);
 	skelgen_map_close(&interned->sites);

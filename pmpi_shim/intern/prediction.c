@@ -8,7 +8,10 @@
 #include <stdlib.h>
 
 /* What is predicted where nothing is known. */
-const struct skelgen_shape skelgen_no_shape = {.function = UINT32_MAX};
+const struct skelgen_shape skelgen_no_shape = {
+	.function = UINT32_MAX,
+	.link.where = SKELGEN_NOWHERE,
+};
 
 _Static_assert(SKELGEN_PREDICTIONS <= 1 << 12, "an index takes twelve bits");
 
@@ -18,9 +21,23 @@ static uint64_t place(uint32_t last, uint32_t index, uint32_t context)
 	return (uint64_t)(last % SKELGEN_PREDICTIONS) << 44 | (uint64_t)index << 32 | context;
 }
 
+/* The parts of it that name an entry: of the table by two shapes, and of that by eight. */
+#define BY_TWO ((uint64_t)(SKELGEN_PREDICTIONS - 1) << 32)
+#define BY_EIGHT ((uint64_t)0xfff << 20)
+
+static struct skelgen_prediction *short_entry(const struct skelgen_stream *s, uint64_t where)
+{
+	return &s->predictions[(where >> 32) % SKELGEN_PREDICTIONS];
+}
+
+static struct skelgen_long_prediction *long_entry(const struct skelgen_stream *s, uint64_t where)
+{
+	return &s->long_predictions[(uint32_t)where >> 20];
+}
+
 bool skelgen_predictions_open(struct skelgen_stream *s)
 {
-	s->predictions = malloc(SKELGEN_PREDICTIONS * sizeof(*s->predictions));
+	s->predictions = calloc(SKELGEN_PREDICTIONS, sizeof(*s->predictions));
 	s->long_predictions = calloc(SKELGEN_PREDICTIONS, sizeof(*s->long_predictions));
 	if (!s->predictions || !s->long_predictions)
 		return false;
@@ -38,37 +55,79 @@ void skelgen_predictions_close(struct skelgen_stream *s)
 /* The contexts stay, as they do in the reader; their shapes match nothing any more. */
 void skelgen_predictions_forget(struct skelgen_stream *s)
 {
-	struct skelgen_shape *none = (struct skelgen_shape *)&skelgen_no_shape;
+	memset(s->predictions, 0, SKELGEN_PREDICTIONS * sizeof(*s->predictions));
+	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
+		s->long_predictions[i].is = (struct skelgen_prediction){0, 0};
+	s->predicted = (struct skelgen_shape *)&skelgen_no_shape;
+}
 
-	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++) {
-		s->predictions[i] = none;
-		s->long_predictions[i].shape = none;
+/*
+ * The entry at `where` takes another shape. The link of the one before must not say any more that
+ * it stands here. The link that says what stands here is set right where its event came last, and
+ * dropped where only the entry is the same. Those of all other shapes hold on.
+ */
+SKELGEN_INLINE void put(const struct skelgen_stream *s, struct skelgen_prediction *entry,
+			uint64_t table, struct skelgen_shape *shape)
+{
+	struct skelgen_link *link;
+
+	if (entry->shape) {
+		link = &skelgen_shape_at(s, entry->shape)->link;
+		if (!((link->where ^ s->where) & table))
+			link->where = SKELGEN_NOWHERE;
 	}
-	s->predicted = none;
-	s->version++;
+	entry->shape = shape->place;
+	if (!entry->reader)
+		return;
+	link = &skelgen_shape_at(s, entry->reader)->link;
+	if (link->then == s->where)
+		link->next = shape;
+	else if (!((link->then ^ s->where) & table))
+		link->where = SKELGEN_NOWHERE;
+}
+
+/* From now on the shape's link says what stands in an entry, and no other's. */
+SKELGEN_INLINE void read_by(const struct skelgen_stream *s, struct skelgen_prediction *entry,
+			    uint64_t table, const struct skelgen_shape *shape)
+{
+	struct skelgen_link *link;
+
+	if (entry->reader && entry->reader != shape->place) {
+		link = &skelgen_shape_at(s, entry->reader)->link;
+		if (!((link->then ^ shape->link.then) & table))
+			link->where = SKELGEN_NOWHERE;
+	}
+	entry->reader = shape->place;
 }
 
 /*
  * Write the shape of this event into both tables, look up what should follow, and link the two:
- * while no table changes, the next event of this shape here finds both done. So an event of a
- * loop touches no table, only its shape, which matters where the program fills the caches.
+ * while these entries do not change, the next event of this shape here finds both done. So an
+ * event of a loop touches no table, only its shape, which matters where the program fills the
+ * caches.
  */
 void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape)
 {
 	uint32_t context = (uint32_t)s->where;
 	uint32_t last = (uint32_t)(s->where >> 44);
 	uint32_t index = (31 * last + shape->id) % SKELGEN_PREDICTIONS;
-	struct skelgen_shape **slot = &s->predictions[(s->where >> 32) % SKELGEN_PREDICTIONS];
-	struct skelgen_prediction *entry = &s->long_predictions[context >> 20];
+	struct skelgen_prediction *by_two = short_entry(s, s->where);
+	struct skelgen_long_prediction *by_eight = long_entry(s, s->where);
+	unsigned next;
 
-	if (*slot != shape || entry->shape != shape || entry->context != context)
-		s->version++;
-	*slot = shape;
-	*entry = (struct skelgen_prediction){context, shape};
-	shape->link.where = s->where;
-	shape->link.version = s->version;
+	if (by_two->shape != shape->place)
+		put(s, by_two, BY_TWO, shape);
+	if (by_eight->is.shape != shape->place || by_eight->context != context)
+		put(s, &by_eight->is, BY_EIGHT, shape);
+	by_eight->context = context;
 	context = context << SKELGEN_CONTEXT_SHIFT ^ shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
-	entry = &s->long_predictions[context >> 20];
+	shape->link.where = s->where;
 	shape->link.then = place(shape->id, index, context);
-	shape->link.next = entry->context == context ? entry->shape : s->predictions[index];
+	by_two = short_entry(s, shape->link.then);
+	by_eight = long_entry(s, shape->link.then);
+	read_by(s, by_two, BY_TWO, shape);
+	read_by(s, &by_eight->is, BY_EIGHT, shape);
+	next = by_eight->context == context ? by_eight->is.shape : by_two->shape;
+	shape->link.next =
+		next ? skelgen_shape_at(s, next) : (struct skelgen_shape *)&skelgen_no_shape;
 }

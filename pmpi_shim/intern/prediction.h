@@ -5,6 +5,19 @@
 
 #include "base/state.h"
 
+/*
+ * Shapes in memory (320 bytes each), three quarters of what their tables are made for; beyond
+ * this all are forgotten, their ids are not reused.
+ */
+#define SKELGEN_MOST_SHAPES 12288
+
+/* A shape by its place in memory, from 1. */
+SKELGEN_INLINE struct skelgen_shape *skelgen_shape_at(const struct skelgen_stream *s,
+						      unsigned place)
+{
+	return &s->interned.slabs[(place - 1) / SKELGEN_SLAB][(place - 1) % SKELGEN_SLAB];
+}
+
 extern const struct skelgen_shape skelgen_no_shape;
 bool skelgen_predictions_open(struct skelgen_stream *s);
 void skelgen_predictions_close(struct skelgen_stream *s);
@@ -16,7 +29,7 @@ SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_sha
 {
 	const struct skelgen_link *link = &shape->link;
 
-	if (unlikely(link->where != s->where || link->version != s->version))
+	if (unlikely(link->where != s->where))
 		skelgen_learn(s, shape);
 	s->where = link->then;
 	s->predicted = link->next;

@@ -3,10 +3,12 @@
 #include "intern/shape.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "encode/mapped_file.h"
 #include "encode/varint.h"
 #include "intern/call_site.h"
+#include "intern/handle_users.h"
 #include "intern/interned.h"
 #include "intern/prediction.h"
 
@@ -15,64 +17,49 @@
 /* Shapes that differ only in peer, tag or requests; beyond this these become values. */
 #define SHAPES_PER_BASE 256
 /*
- * Shapes in memory (320 bytes each), three quarters of what their tables are made for; beyond
- * this all are forgotten, their ids are not reused.
+ * And where many have such shapes, fewer: calls that never repeat must not fill memory and caches
+ * with shapes. All share this room, and each may take a sixteenth of what is left of it.
  */
-#define MOST_SHAPES 12288
-#define SLAB_SHAPES 64
+#define ROOM_FOR_VALUES 4096
+#define LEAST_PER_BASE 16
 
 void (*skelgen_number_handles)(struct skelgen_stream *s, const struct skelgen_call *call,
 			       struct skelgen_numbers *numbers);
 
-/* Note counts that were not predicted: perhaps they repeat with another period. */
-void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b)
-{
-	for (unsigned back = 1; back <= SKELGEN_COUNT_HISTORY; back++) {
-		const struct skelgen_counts *counts =
-			&shape->history[(shape->newest + 1 - back) % SKELGEN_COUNT_HISTORY];
-
-		if (counts->a != a || counts->b != b)
-			continue;
-		shape->lag = (uint8_t)back;
-		break;
-	}
-	shape->turning = SKELGEN_COUNT_HISTORY;
-	skelgen_turn(shape, a, b);
-}
-
+/* Sums of products, with one mixing at the end: the products do not wait for each other. */
 static uint64_t base_hash(const struct skelgen_call *call)
 {
-	uint64_t hash = skelgen_mix(1, call->site);
-
-	hash = skelgen_mix(hash, skelgen_pair(call->function, call->flags));
-	hash = skelgen_mix(hash, call->comm);
-	hash = skelgen_mix(hash, call->type_a);
-	hash = skelgen_mix(hash, call->type_b);
-	return skelgen_mix(hash, call->op);
+	return skelgen_mix(1, call->site * 0x9e3779b97f4a7c15u + call->comm * 0xbf58476d1ce4e5b9u +
+				      call->type_a * 0x94d049bb133111ebu +
+				      call->type_b * 0xd6e8feb86659fd93u +
+				      call->op * 0xff51afd7ed558ccdu +
+				      skelgen_eight(&call->function) * 0xc4ceb9fe1a85ec53u);
 }
 
 static uint64_t call_hash(uint64_t hash, const struct skelgen_call *call)
 {
-	hash = skelgen_mix(hash, skelgen_pair((uint32_t)call->peer, (uint32_t)call->tag));
-	hash = skelgen_mix(hash, skelgen_pair((uint32_t)call->peer2, (uint32_t)call->tag2));
-	return skelgen_mix(hash, call->reference);
+	uint64_t peers = skelgen_eight(&call->peer);
+	uint64_t peers2 = skelgen_eight(&call->peer2);
+
+	return skelgen_mix(hash, (peers ^ peers >> 31) * 0xbf58476d1ce4e5b9u +
+					 (peers2 ^ peers2 >> 31) * 0x94d049bb133111ebu +
+					 call->reference * 0xd6e8feb86659fd93u);
 }
 
-static bool same_base(const struct skelgen_shape *shape, const struct skelgen_call *call)
+SKELGEN_INLINE bool same_base(const struct skelgen_shape *shape, const struct skelgen_call *call)
 {
-	uint32_t function = __atomic_load_n(&shape->function, __ATOMIC_RELAXED);
+	uint64_t kind = __atomic_load_n(&shape->kind, __ATOMIC_RELAXED);
 
-	return shape->site == call->site && function == call->function &&
-	       shape->flags == call->flags && shape->comm == call->comm &&
-	       shape->type_a == call->type_a && shape->type_b == call->type_b &&
-	       shape->op == call->op;
+	return !((shape->site ^ call->site) | (kind ^ skelgen_eight(&call->function)) |
+		 (shape->comm ^ call->comm) | (shape->type_a ^ call->type_a) |
+		 (shape->type_b ^ call->type_b) | (shape->op ^ call->op));
 }
 
-static bool same_values(const struct skelgen_shape *shape, const struct skelgen_call *call)
+SKELGEN_INLINE bool same_values(const struct skelgen_shape *shape, const struct skelgen_call *call)
 {
-	return shape->peer == call->peer && shape->tag == call->tag &&
-	       shape->peer2 == call->peer2 && shape->tag2 == call->tag2 &&
-	       shape->reference == call->reference;
+	return !((skelgen_eight(&shape->peer) ^ skelgen_eight(&call->peer)) |
+		 (skelgen_eight(&shape->peer2) ^ skelgen_eight(&call->peer2)) |
+		 (shape->reference ^ call->reference));
 }
 
 /* Forget all shapes in memory; new ones get new ids. */
@@ -81,28 +68,32 @@ static void forget_all(struct skelgen_stream *s)
 	skelgen_map_clear(&s->interned.shapes);
 	skelgen_map_clear(&s->interned.contents);
 	skelgen_map_clear(&s->interned.bases);
+	skelgen_map_clear(&s->interned.users);
 	s->interned.shape_count = 0;
 	skelgen_predictions_forget(s);
 }
 
-static struct skelgen_shape *new_shape(struct skelgen_stream *s)
+/* Room for one more shape, which nothing leads to; NULL: memory is short. */
+struct skelgen_shape *skelgen_shape_new(struct skelgen_stream *s)
 {
 	struct skelgen_interned *in = &s->interned;
-	struct skelgen_shape *slab;
+	struct skelgen_shape *shape;
 
-	if (in->shape_count == MOST_SHAPES)
+	if (in->shape_count == SKELGEN_MOST_SHAPES)
 		forget_all(s);
-	if (in->shape_count == in->slab_count * SLAB_SHAPES) {
+	if (in->shape_count == in->slab_count * SKELGEN_SLAB) {
 		if (!skelgen_room((void **)&in->slabs, &in->slab_room, in->slab_count + 1,
 				  sizeof(*in->slabs)))
 			return NULL;
-		slab = aligned_alloc(64, SLAB_SHAPES * sizeof(*slab));
-		if (!slab)
+		shape = aligned_alloc(64, SKELGEN_SLAB * sizeof(*shape));
+		if (!shape)
 			return NULL;
-		in->slabs[in->slab_count++] = slab;
+		in->slabs[in->slab_count++] = shape;
 	}
-	slab = in->slabs[in->shape_count / SLAB_SHAPES];
-	return &slab[in->shape_count++ % SLAB_SHAPES];
+	shape = &in->slabs[in->shape_count / SKELGEN_SLAB][in->shape_count % SKELGEN_SLAB];
+	*shape = skelgen_no_shape;
+	shape->place = (uint16_t)++in->shape_count;
+	return shape;
 }
 
 static uint32_t varying_fields(const struct skelgen_call *call)
@@ -122,22 +113,15 @@ static uint32_t varying_fields(const struct skelgen_call *call)
 	return varies;
 }
 
-static void key_of(struct skelgen_shape *shape, const struct skelgen_call *call)
-{
-	shape->site = call->site;
-	shape->comm = call->comm;
-	shape->type_a = call->type_a;
-	shape->type_b = call->type_b;
-	shape->op = call->op;
-	shape->function = call->function;
-}
-
 /* Resolve handles into ids and write whatever definition is missing. */
 static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelgen_call *call,
 				    uint32_t varies, uint32_t *site)
 {
 	struct skelgen_shape shape = {
+		.link.where = SKELGEN_NOWHERE,
+		.site = call->site,
 		.reference = call->reference,
+		.function = call->function,
 		.flags = call->flags,
 		.peer = call->peer,
 		.tag = call->tag,
@@ -152,7 +136,6 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	};
 	struct skelgen_numbers numbers;
 
-	key_of(&shape, call);
 	for (size_t i = 0; i < SKELGEN_COUNT_HISTORY; i++)
 		shape.history[i] = (struct skelgen_counts){call->count_a, call->count_b};
 	skelgen_define_function(s, call->function);
@@ -213,18 +196,29 @@ static struct skelgen_shape *find_or_define(struct skelgen_stream *s,
 
 	if (known) {
 		shape = (struct skelgen_shape *)(uintptr_t)*known;
-		key_of(shape, call);
+		skelgen_use_handles(s, shape, call);
 		return shape;
 	}
-	shape = new_shape(s);
+	shape = skelgen_shape_new(s);
 	if (!shape)
 		return NULL;
+	draft.place = shape->place;
 	*shape = draft;
 	shape->content = content;
 	shape->id = s->interned.next_shape++;
 	skelgen_map_set(&s->interned.contents, content, (uintptr_t)shape);
 	define_shape(s, shape, site);
+	skelgen_use_handles(s, shape, call);
 	return shape;
+}
+
+/* So many shapes may differ only in peer, tag or requests. */
+static uint64_t allowed(const struct skelgen_stream *s)
+{
+	size_t used = s->interned.shape_count;
+	size_t most = used < ROOM_FOR_VALUES ? (ROOM_FOR_VALUES - used) / LEAST_PER_BASE : 0;
+
+	return most > LEAST_PER_BASE ? most : LEAST_PER_BASE;
 }
 
 /*
@@ -239,7 +233,8 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 	uint64_t siblings;
 	struct skelgen_shape *shape;
 
-	if (s->interned.shapes.live >= MOST_SHAPES) /* equal calls whose handles keep changing */
+	if (s->interned.shapes.live >=
+	    SKELGEN_MOST_SHAPES) /* equal calls whose handles keep changing */
 		forget_all(s);
 	known = skelgen_map_find(&s->interned.bases, base);
 	siblings = known ? *known : 0;
@@ -249,7 +244,7 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 			return shape;
 		siblings = SHAPES_PER_BASE;
 	}
-	if (siblings == SHAPES_PER_BASE) {
+	if (siblings >= allowed(s)) {
 		shape = find_or_define(s, call, varying_fields(call));
 		if (shape)
 			skelgen_map_set(&s->interned.bases, base, (uintptr_t)shape);
@@ -263,42 +258,54 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 	return shape;
 }
 
-/* The shape of a call, defined if it is new. */
+/*
+ * The shape of a call, if there is one: the predicted one, also where only values differ that vary
+ * in it, else that in which the values of its site vary, else that of its values. NULL: it has to
+ * be defined. Where values vary, the shapes that the site had before are found by prediction only:
+ * looking for them would take longer than writing the values.
+ */
+struct skelgen_shape *skelgen_shape_known(const struct skelgen_stream *s,
+					  const struct skelgen_call *call)
+{
+	struct skelgen_shape *shape = s->predicted;
+	const uint64_t *known;
+	uint64_t base;
+
+	if (same_base(shape, call) && (shape->varies || same_values(shape, call)))
+		return shape;
+	base = base_hash(call);
+	known = skelgen_map_find(&s->interned.bases, base);
+	if (!known)
+		return NULL;
+	if (*known > SHAPES_PER_BASE) {
+		shape = (struct skelgen_shape *)(uintptr_t)*known;
+		return same_base(shape, call) ? shape : NULL;
+	}
+	known = skelgen_map_find(&s->interned.shapes, call_hash(base, call));
+	if (!known)
+		return NULL;
+	shape = (struct skelgen_shape *)(uintptr_t)*known;
+	return same_base(shape, call) && same_values(shape, call) ? shape : NULL;
+}
+
+/* The same, defined if it is new. */
 struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
 {
-	uint64_t base = base_hash(call);
-	uint64_t hash = call_hash(base, call);
-	uint64_t *known = skelgen_map_find(&s->interned.shapes, hash);
-	struct skelgen_shape *shape;
+	struct skelgen_shape *shape = skelgen_shape_known(s, call);
+	uint64_t base;
+	uint64_t begin;
+	uint32_t before = s->interned.next_shape;
 
-	if (known) {
-		shape = (struct skelgen_shape *)(uintptr_t)*known;
-		if (same_base(shape, call) && same_values(shape, call))
-			return shape;
-	}
+	if (likely(shape))
+		return shape;
+	begin = skelgen_now();
+	base = base_hash(call);
 	skelgen_lock();
-	shape = further_shape(s, call, base, hash);
+	shape = further_shape(s, call, base, call_hash(base, call));
 	skelgen_unlock();
+	if (s->interned.next_shape != before) {
+		s->overhead += skelgen_now() - begin;
+		s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	}
 	return shape;
-}
-
-/* A handle was freed: its value may come back with another meaning. The lock is held. */
-void skelgen_shapes_forget(struct skelgen_stream *s, uint64_t handle)
-{
-	for (size_t i = 0; i < s->interned.shape_count; i++) {
-		struct skelgen_shape *shape = &s->interned.slabs[i / SLAB_SHAPES][i % SLAB_SHAPES];
-
-		if (shape->comm == handle || shape->type_a == handle || shape->type_b == handle ||
-		    shape->op == handle)
-			__atomic_store_n(&shape->function, UINT32_MAX, __ATOMIC_RELAXED);
-	}
-}
-
-/* A handle's value may come back with another meaning: no shape may be found by it. */
-void skelgen_handle_freed(uint64_t handle)
-{
-	skelgen_lock();
-	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
-		skelgen_shapes_forget(s, handle);
-	skelgen_unlock();
 }

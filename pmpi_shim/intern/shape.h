@@ -20,10 +20,10 @@ struct skelgen_numbers {
 extern void (*skelgen_number_handles)(struct skelgen_stream *s, const struct skelgen_call *call,
 				      struct skelgen_numbers *numbers);
 
+struct skelgen_shape *skelgen_shape_new(struct skelgen_stream *s);
+struct skelgen_shape *skelgen_shape_known(const struct skelgen_stream *s,
+					  const struct skelgen_call *call);
 struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call);
-void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b);
-void skelgen_handle_freed(uint64_t handle);
-void skelgen_shapes_forget(struct skelgen_stream *s, uint64_t handle);
 
 /* Two neighbouring 32-bit fields as one number, from memory and from values. */
 SKELGEN_INLINE uint64_t skelgen_eight(const void *fields)
@@ -75,9 +75,9 @@ SKELGEN_INLINE void skelgen_turn(struct skelgen_shape *shape, int64_t a, int64_t
 {
 	const struct skelgen_counts *next;
 
-	shape->newest = (shape->newest + 1) % SKELGEN_COUNT_HISTORY;
+	shape->newest = (uint16_t)((shape->newest + 1u) % SKELGEN_COUNT_HISTORY);
 	shape->history[shape->newest] = (struct skelgen_counts){a, b};
-	next = &shape->history[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
+	next = &shape->history[(shape->newest + 1u - shape->lag) % SKELGEN_COUNT_HISTORY];
 	shape->count_a = next->a;
 	shape->count_b = next->b;
 	shape->turning -= shape->lag == 1;

@@ -78,22 +78,23 @@ void skelgen_measure_cost(void)
 	struct skelgen_stream *current = skelgen_current;
 	struct skelgen_stream *s = skelgen_stream_new(0);
 	struct skelgen_call call = {.site = 1, .peer = 1, .tag = 1, .count_a = 1};
-	struct skelgen_shape shape = skelgen_no_shape;
+	struct skelgen_shape *shape = s ? skelgen_shape_new(s) : NULL;
 
-	if (!s)
+	if (!shape) {
+		if (s)
+			skelgen_stream_free(s);
 		return;
-	shape.site = 1;
-	shape.function = 0;
-	shape.peer = 1;
-	shape.tag = 1;
-	shape.count_a = 1;
-	shape.id = 1;
-	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
-		s->predictions[i] = &shape;
-	s->predicted = &shape;
+	}
+	shape->site = 1;
+	shape->function = 0;
+	shape->peer = 1;
+	shape->tag = 1;
+	shape->count_a = 1;
+	shape->id = 1;
+	s->predicted = shape;
 	s->stopped = true; /* for all slow paths: there is no file */
 	measure_events(s, call);
-	shape.reference = 1 << 2 | SKELGEN_REF_AGE;
+	shape->reference = 1 << 2 | SKELGEN_REF_AGE;
 	measure_requests(s);
 	skelgen_current = current; /* an event makes its own the current one */
 	skelgen_stream_free(s);

@@ -11,6 +11,7 @@
 #include "definitions/request.h"
 #include "definitions/windows_and_files.h"
 #include "event/event.h"
+#include "intern/handle_users.h"
 #include "lifecycle/session.h"
 #include "lifecycle/start.h"
 #include "lifecycle/thread.h"

@@ -161,8 +161,8 @@ struct skelgen_stream {
 	int64_t next_queued_us;
 	uint32_t before;
 	uint32_t last;
-	uint32_t context; /* depends on the last eight shapes */
-	uint32_t queue_told;    /* a QUEUED record came, for the next event: */
+	uint32_t context;    /* depends on the last eight shapes */
+	uint32_t queue_told; /* a QUEUED record came, for the next event: */
 	uint32_t predicted[4096];
 	uint32_t long_predicted[4096];
 	uint32_t long_context[4096];

@@ -186,8 +186,8 @@ static void read_event(const struct skelgen_stream *stream, struct cursor *curso
 	if (tag & SKELGEN_EVENT_EXTRAS)
 		read_extras(stream, cursor, event);
 	event->told = stream->queue_told && event->lost_us;
-	event->queued_us = stream->next_queued_us < event->lost_us ? stream->next_queued_us
-								   : event->lost_us;
+	event->queued_us =
+		stream->next_queued_us < event->lost_us ? stream->next_queued_us : event->lost_us;
 	if (event->gap > LATEST_UNITS - stream->time_units ||
 	    event->duration > LATEST_UNITS - stream->time_units - event->gap)
 		failed(cursor, SKELGEN_STOP_RANGE);

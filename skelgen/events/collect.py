@@ -163,7 +163,8 @@ class _Collector:
             self.tail_asleep_ns[rank] = behind["asleep_ns"].sum()
             # What follows MPI_Finalize is damage, and what precedes MPI_Init too.
             ends = np.arange(ends[-1], total)
-        gone = np.unique(np.concatenate([begins, ends]))
+        begins = begins[begins < ends[0]] if len(ends) else begins
+        gone = np.concatenate([begins, ends])
         last = columns.leave_ns[total - 1] if total else begin
         if len(gone):
             found, total = remove(found, gone)

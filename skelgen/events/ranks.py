@@ -262,9 +262,10 @@ def remove(events: RankEvents, rows: NDArray[np.int64]) -> tuple[RankEvents, int
     tables = {}
     for name in ("statuses", "foreign", "vectors"):
         table = getattr(events, name)
-        table = table[~np.isin(table["event"], rows)]
-        table["event"] -= np.searchsorted(rows, table["event"])
-        tables[name] = table
+        if len(table):
+            table = table[~np.isin(table["event"], rows)]
+            table["event"] -= np.searchsorted(rows, table["event"])
+            tables[name] = table
     tables["away"] = without(events.away, rows)
     return replace(events, **tables), total - len(rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -19,7 +19,7 @@ from skelgen.events.functions import (
     FunctionInfo,
     function_info,
 )
-from skelgen.events.sizes import set_sizes
+from skelgen.events.sizes import set_own_ranks, set_sizes
 from skelgen.events.types import (
     FAILED_POLL,
     HOLES,
@@ -72,6 +72,8 @@ class Names:
 
     functions: dict[str, int] = field(default_factory=dict)
     sites: dict[str, int] = field(default_factory=lambda: {UNKNOWN_SITE: 0})
+    #: What shapes mean, by all that it depends on: most ranks define the same.
+    meanings: dict[Hashable, _Meaning] = field(default_factory=dict)
 
     def function(self, name: str) -> int:
         """Return the number of a function."""
@@ -124,6 +126,28 @@ def plain_name(function: str) -> str:
     return name.removesuffix("_c").lower()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Meaning:
+    """What the shapes of a file mean, whatever its communicators and vectors are.
+
+    Columns as in `FileShapes`; `alone` says which calls have no peer.
+    """
+
+    raw: NDArray[np.void]
+    rows: NDArray[np.void]
+    action: NDArray[np.uint8]
+    names: tuple[str, ...]
+    alone: NDArray[np.bool_]
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    controls: NDArray[np.bool_]
+
+
+#: Columns of the kernel's shapes that a meaning depends on, and those that it sets.
+_MEANS = ("function", "flags", "type_a", "type_b", "site", "op")
+_SET = ("bytes_a", "bytes_b", "rule")
+
+
 def interpret(
     file: RankFile, index: dict[int, int], communicators: Communicators, names: Names
 ) -> FileShapes:
@@ -138,6 +162,37 @@ def interpret(
     names : Names
         Extended here.
     """
+    known = file.definitions
+    key = (
+        *(tuple(one.items()) for one in (known.functions, known.types, known.sites)),
+        *(file.shapes[column].tobytes() for column in _MEANS),
+    )
+    if key not in names.meanings:
+        names.meanings[key] = _meaning(file, names)
+    meaning = names.meanings[key]
+    raw, rows = file.shapes.copy(), meaning.rows.copy()
+    for column in _SET:
+        raw[column] = meaning.raw[column]
+    set_own_ranks(file, raw)
+    rows["communicator"] = _mapped(raw["comm"], index, NO_COMMUNICATOR)
+    for row in np.flatnonzero(flagged(raw, "HOLES")).tolist():
+        rows["datatype_bytes"][row] = _common_bytes(file, raw[row])
+    peers = communicators.peers[rows["communicator"]]
+    peers[meaning.alone] = 0
+    return FileShapes(
+        raw=raw,
+        rows=rows,
+        action=meaning.action,
+        names=meaning.names,
+        peers=peers,
+        begins=meaning.begins,
+        ends=meaning.ends,
+        controls=meaning.controls,
+    )
+
+
+def _meaning(file: RankFile, names: Names) -> _Meaning:
+    """Work out what depends on functions, types and call sites only."""
     raw = file.shapes.copy()
     functions = _functions(file)
     infos = [function_info(name) for name in functions]
@@ -148,20 +203,17 @@ def interpret(
     for flag, bit in _BITS.items():
         rows["flags"][flagged(raw, flag)] |= bit
     rows["flags"][_with_holes(file, infos)] |= HOLES
-    rows["communicator"] = _mapped(raw["comm"], index, NO_COMMUNICATOR)
     rows["op"] = np.minimum(raw["op"], _LARGEST)
     element = np.where(raw["type_a"] != 0, raw["bytes_a"], raw["bytes_b"])
     rows["datatype_bytes"] = np.where(element > _LARGEST, 1, element)
-    for row in np.flatnonzero(flagged(raw, "HOLES")).tolist():
-        rows["datatype_bytes"][row] = _common_bytes(file, raw[row])
     sites = {n: names.site(site) for n, site in file.definitions.sites.items()}
     rows["site"] = _mapped(raw["site"], sites, 0)
-    return FileShapes(
+    return _Meaning(
         raw=raw,
         rows=rows,
         action=_actions(raw, infos),
         names=plain,
-        peers=_peer_counts(rows["communicator"], communicators, infos),
+        alone=np.array([info.kind not in _WITH_PEER for info in infos], bool),
         begins=np.array([name in _BEGINS for name in plain], bool),
         ends=np.array([name in _ENDS for name in plain], bool),
         controls=np.array([name == "pcontrol" for name in plain], bool),
@@ -226,10 +278,8 @@ def _functions(file: RankFile) -> list[str]:
 def _mapped(
     numbers: NDArray[np.integer], table: dict[int, int], default: int
 ) -> NDArray[np.int64]:
-    distinct, where = np.unique(numbers, return_inverse=True)
-    known = [table.get(int(number), default) for number in distinct]
-    result: NDArray[np.int64] = np.array(known, np.int64)[where.reshape(-1)]
-    return result
+    known = [table.get(number, default) for number in numbers.tolist()]
+    return np.array(known, np.int64)
 
 
 def _actions(raw: NDArray[np.void], infos: list[FunctionInfo]) -> NDArray[np.uint8]:
@@ -246,16 +296,6 @@ def _actions(raw: NDArray[np.void], infos: list[FunctionInfo]) -> NDArray[np.uin
     lasting = np.array([info.persistent for info in infos], bool)
     action[lasting] |= lib.SKELGEN_ACTION_LASTING
     return action
-
-
-def _peer_counts(
-    communicator: NDArray[np.int32],
-    communicators: Communicators,
-    infos: list[FunctionInfo],
-) -> NDArray[np.int32]:
-    result = communicators.peers[communicator]
-    result[[info.kind not in _WITH_PEER for info in infos]] = 0
-    return result
 
 
 def variant_rows(

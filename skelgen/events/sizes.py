@@ -32,16 +32,20 @@ def set_sizes(
 ) -> None:
     """Tell the kernel which count and type make the size of each shape's calls."""
     types = {n: kind.size_bytes for n, kind in file.definitions.types.items()}
-    comms = file.definitions.communicators
     for side in "ab":
         raw[f"bytes_{side}"] = [types.get(int(n), 0) for n in raw[f"type_{side}"]]
-    raw["own"] = [comms[n].rank if n in comms else -1 for n in raw["comm"].tolist()]
     has_a = trace_format()["SHAPE_HAS_A"]
     not_ready = trace_format()["SHAPE_NOT_READY"]
     raw["rule"] = [
         _rule(info.kind, name, bool(flags & has_a), bool(flags & not_ready))
         for info, name, flags in zip(infos, names, raw["flags"].tolist(), strict=True)
     ]
+
+
+def set_own_ranks(file: RankFile, raw: NDArray[np.void]) -> None:
+    """Tell the kernel which rank this one is in the communicator of each shape."""
+    comms = file.definitions.communicators
+    raw["own"] = [comms[n].rank if n in comms else -1 for n in raw["comm"].tolist()]
 
 
 def _rule(kind: CallKind, name: str, has_a: bool, not_ready: bool) -> int:

@@ -23,6 +23,10 @@ from skelgen.trace import RankFile, Trace
 from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.units import NS_PER_S, format_seconds, seconds
 
+#: What recording may take without a word: of the ranks' time [0 to 1], and in all [s].
+COSTLY = 0.02
+COSTLY_S = 0.01
+
 #: Name, calls and time inside them [s] of functions.
 RecordedCalls = tuple[tuple[str, int, float], ...]
 
@@ -175,7 +179,9 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     unseen = unseen_of(trace.files)
     not_seen = tuple(str(doubt) for doubt in unseen_doubts(unseen))
     count, time_ns = _by_shape(events)
-    recorder_s = _recorder_s(trace.files)
+    recorder_s, rare_s = _recorder_s(trace.files)
+    recorder_share = recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0
+    costly = _costly(trace, recorder_s, rare_s, recorder_share)
     unrecorded = tuple(
         f"{one.calls} calls of {one.name} ({format_seconds(one.time_s)}) communicate "
         "but are not recorded; a skeleton does not have them"
@@ -206,12 +212,13 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         taken=taken,
         unseen=unseen,
         recorder_s=recorder_s,
-        recorder_share=recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0,
+        recorder_share=recorder_share,
         clean=trace.clean,
         warnings=(
             *trace.warnings,
             *events.warnings,
             *taken.warnings,
+            *costly,
             *unrecorded,
             *not_seen,
         ),
@@ -314,9 +321,35 @@ def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
     )
 
 
-def _recorder_s(files: Sequence[RankFile]) -> float:
-    total_ns = 0.0
+def _recorder_s(files: Sequence[RankFile]) -> tuple[float, float]:
+    """Return what recording cost, and what of it was out of the ordinary [s]."""
+    usual_ns = rare_ns = 0.0
     for file, cost in zip(files, recording_costs(files), strict=True):
-        total_ns += cost.total_ns(file.facts)
-        total_ns += file.facts.overhead_units * unit_ns(file)
-    return seconds(total_ns)
+        usual_ns += cost.total_ns(file.facts)
+        rare_ns += file.facts.overhead_units * unit_ns(file)
+    return seconds(usual_ns + rare_ns), seconds(rare_ns)
+
+
+def _costly(
+    trace: Trace, total_s: float, rare_s: float, share: float
+) -> tuple[str, ...]:
+    """Say what made recording take a share of the run that matters, and what helps."""
+    if share <= COSTLY or total_s <= COSTLY_S:
+        return ()
+    said = f"recording took {format_seconds(total_s)}, {share:.1%} of the ranks' time"
+    pause = "MPI_Pcontrol(0) pauses recording around parts that do not matter"
+    callers = any(
+        len(frames) > 1 for f in trace.files for frames in f.definitions.sites.values()
+    )
+    if callers:
+        cause = "the callers of each call were looked up"
+        pause = f"record with a smaller SKELGEN_CALLSTACK; {pause}"
+    elif 2 * rare_s > total_s:
+        cause = (
+            f"{format_seconds(rare_s)} of it defined calls that were new: datatypes, "
+            "communicators, sizes, tags or orders of completion that hardly repeat"
+        )
+    else:
+        cause = f"there are {trace.events} calls, with little between them"
+    taken_out = "what falls between calls is taken out of the computation"
+    return (f"{said}: {cause}; {taken_out}. {pause}",)

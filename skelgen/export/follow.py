@@ -2,228 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from skelgen.events.types import PROC_NULL, WILDCARD_SOURCE, WILDCARD_TAG
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.export.calls import ExportedCalls
+from skelgen.export.columns import Columns
+from skelgen.export.kernel import address, halves
 from skelgen.export.spool import RecordSpool
-from skelgen.export.stream import Raw, Stream
-from skelgen.export.types import CallPart, Event, ExportedCall, ExportRole, Half, Sides
-from skelgen.trace.format import trace_format
+from skelgen.export.stream import Stream, StreamReader
+from skelgen.export.types import Batch
 
-_MOST_LISTS = 1 << 12
-_KNOWN = trace_format()
-_CREATES, _PERSISTENT = _KNOWN["SHAPE_CREATES"], _KNOWN["SHAPE_PERSISTENT"]
-_STARTS, _COMPLETES = _KNOWN["SHAPE_STARTS"], _KNOWN["SHAPE_COMPLETES"]
-_RELEASES, _CANCELLED = _KNOWN["SHAPE_RELEASES"], _KNOWN["CANCELLED"]
-_REF_AGE, _REF_LIST = _KNOWN["REF_AGE"], _KNOWN["REF_LIST"]
-_REF_PERSISTENT = _KNOWN["REF_PERSISTENT"]
-_WILDCARDS = WILDCARD_SOURCE | WILDCARD_TAG
+_SOURCE = "struct skelgen_half_source"
 
 
-class Sources:
-    """What the messages of receives with wildcards had, by number of the request.
+@dataclass(frozen=True, slots=True, eq=False)
+class PeerGroups:
+    """World ranks that a peer stands for in each communicator.
+
+    Attributes
+    ----------
+    first : (communicators + 1,) int64 array
+        Those of communicator c are ``ranks[first[c]:first[c + 1]]``.
+    ranks : int32 array
+    """
+
+    first: NDArray[np.int64]
+    ranks: NDArray[np.int32]
+
+    def partners(
+        self, communicators: NDArray[np.int64], peers: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Return the world rank of each peer; -1: there is none."""
+        result = np.full(len(peers), -1, np.int64)
+        first, end = self.first[communicators], self.first[communicators + 1]
+        good = np.flatnonzero((communicators >= 0) & (peers >= 0))
+        good = good[peers[good] < (end - first)[good]]
+        result[good] = self.ranks[first[good] + peers[good]]
+        return result
+
+
+class BatchRoom:
+    """Room for a batch, which all that read a run share.
 
     Parameters
     ----------
-    spool : RecordSpool
-        Records of two numbers.
+    events : int
+        Most events of a batch.
     """
 
-    #: Added to what is stored, for an empty record reads as zeros.
-    _SHIFT = 16
-    LAYOUT = "<ii"
+    def __init__(self, events: int) -> None:
+        self.events = Columns.room("half_events", events)
+        self.posts = self.ends = Columns.room("half_columns", 0)
+        self._changes = 0
+        self.make_room(4 * events)
 
-    def __init__(self, spool: RecordSpool) -> None:
-        self._spool = spool
+    def make_room(self, count: int) -> None:
+        """Make room for so many halves."""
+        self.posts, self.ends = (Columns.room("half_columns", count) for _ in range(2))
+        self._changes += 1
 
-    def put(self, request: int, source: int, tag: int) -> None:
-        """Note what a request received."""
-        self._spool.put(request, source + self._SHIFT, max(tag, -1))
+    def attach(self, follow: Any, known: int) -> int:
+        """Tell the kernel where a batch goes, unless it knows from an earlier one.
 
-    def get(self, request: int) -> tuple[int, int] | None:
-        """Return source and tag; None when the request never received anything."""
-        source, tag = self._spool.get(request)
-        return (source - self._SHIFT, tag) if source else None
+        Parameters
+        ----------
+        follow : struct skelgen_follow
+        known : int
+            What was returned then; 0: it knows nothing.
+        """
+        if known != self._changes:
+            self.events.attach(follow.events)
+            self.posts.attach(follow.posts)
+            self.ends.attach(follow.ends)
+            follow.half_capacity = len(self.posts)
+        follow.event_count = follow.post_count = follow.end_count = 0
+        return self._changes
 
 
 class Follower:
-    """The requests of one stream while its events go by.
+    """The requests of the streams of one rank while their events go by.
+
+    Parameters
+    ----------
+    streams : sequence of Stream
+        Their events come in order of time.
+    calls : ExportedCalls
+    groups : PeerGroups
+    room : BatchRoom
+    block_events, until_ns : int
+        As for `StreamReader`.
+    sources : dict of int to RecordSpool
+        By number of the stream, see `find_sources`.
+    """
+
+    def __init__(
+        self,
+        streams: Sequence[Stream],
+        calls: ExportedCalls,
+        groups: PeerGroups,
+        room: BatchRoom,
+        block_events: int,
+        until_ns: int,
+        sources: dict[int, RecordSpool],
+    ) -> None:
+        ffi = halves().ffi
+        self.streams, self._room, self._most = streams, room, block_events
+        self._threads = ffi.new("struct skelgen_half_thread[]", len(streams))
+        self._follow = ffi.new("struct skelgen_follow *")
+        self._calls, self._groups = calls, groups
+        self._tables = _tables()
+        self._attach()
+        threads = {stream.thread: at for at, stream in enumerate(streams)}
+        self._readers = [
+            StreamReader(stream, self._threads[at], threads, block_events, until_ns)
+            for at, stream in enumerate(streams)
+        ]
+        for thread, stream in zip(self._threads, streams, strict=True):
+            if spool := sources.get(stream.number):
+                thread.sources = spool.rows(_SOURCE)
+                thread.source_count = spool.capacity
+
+    def _attach(self) -> None:
+        follow = self._follow
+        follow.threads, follow.thread_count = self._threads, len(self.streams)
+        rows = self._calls.rows
+        follow.calls = address(halves(), rows, "struct skelgen_half_call")
+        follow.call_count = len(rows)
+        follow.group_first = address(halves(), self._groups.first, "int64_t")
+        follow.groups = address(halves(), self._groups.ranks, "int32_t")
+        follow.tables = self._tables
+
+    def messages(self) -> dict[int, int]:
+        """Return how many halves of messages each stream has had."""
+        return {
+            stream.number: int(thread.messages)
+            for stream, thread in zip(self.streams, self._threads, strict=True)
+        }
+
+    def batches(self) -> Iterator[Batch]:
+        """Return the events, so many at a time."""
+        lib, follow, room = halves().lib, self._follow, self._room
+        follow.event_capacity = min(self._most, len(room.events))
+        known = 0
+        while True:
+            known = room.attach(follow, known)
+            while (stop := lib.skelgen_follow(follow)) == lib.SKELGEN_HALVES_NEXT:
+                self._readers[follow.wanted].next()
+            if stop == lib.SKELGEN_HALVES_NO_MEMORY:
+                raise MemoryError("no memory for the requests that are open")
+            if stop == lib.SKELGEN_HALVES_GROW:
+                room.make_room(2 * len(room.posts))
+                continue
+            if follow.event_count:
+                yield Batch(
+                    room.events.first(follow.event_count),
+                    room.posts.first(follow.post_count),
+                    room.ends.first(follow.end_count),
+                    follow,
+                )
+            if stop == lib.SKELGEN_HALVES_DONE:
+                return
+
+
+def _tables() -> Any:
+    module = halves()
+    tables = module.lib.skelgen_half_tables_new()
+    if tables == module.ffi.NULL:
+        raise MemoryError("no memory for the requests that are open")
+    return module.ffi.gc(tables, module.lib.skelgen_half_tables_free)
+
+
+def find_sources(
+    stream: Stream, calls: ExportedCalls, spool: RecordSpool, block_events: int
+) -> None:
+    """Go through a stream once and note what its wildcards received.
+
+    They are known only where a receive completes, later than where it is posted.
 
     Parameters
     ----------
     stream : Stream
-    sources : Sources or None
-        None while they are not known or where there are none.
+    calls : ExportedCalls
+    spool : RecordSpool
+        Of ``struct skelgen_half_source``, by number of the request.
+    block_events : int
     """
-
-    def __init__(self, stream: Stream, sources: Sources | None = None) -> None:
-        self.stream, self.sources = stream, sources
-        self.open: dict[int, tuple[Half, ...]] = {}
-        self._persistent: dict[int, tuple[ExportedCall, int, Sides | None]] = {}
-        self._made = self._persistent_made = self._messages = 0
-        self._lists: dict[int, list[int]] = {}
-
-    def step(self, raw: Raw, others: Mapping[int, Follower]) -> Event:
-        """Take the next event.
-
-        Parameters
-        ----------
-        raw : Raw
-        others : mapping of int to Follower
-            Those of all threads of the rank, by thread.
-        """
-        call = raw.call
-        posts: tuple[Half, ...] = ()
-        ends: tuple[Half, ...] = ()
-        uses = call.request_flags
-        if not uses:
-            if call.parts:
-                posts = ends = self._post(call, raw.size_bytes, raw, 0)
-        elif uses & _CREATES:
-            self._made += 1
-            posts = self._post(call, raw.size_bytes, raw, self._made)
-            self.open[self._made] = posts
-        elif uses & _PERSISTENT:
-            self._persistent_made += 1
-            kept = (call, raw.size_bytes, raw.sides)
-            self._persistent[self._persistent_made] = kept
-        elif uses & _STARTS:
-            posts = self._start(raw)
-        else:
-            ends = self._end(raw, others)
-        return Event(*raw[:7], posts, ends)
-
-    def count(self, raw: Raw) -> None:
-        """Take the next event when only the numbers of requests matter."""
-        if raw.call.request_flags & _CREATES:
-            self._made += 1
-        elif raw.call.request_flags & _STARTS:
-            self._made += len(self.elements(raw.reference))
-
-    def elements(self, reference: int) -> list[int]:
-        """Return the ages that a reference names; persistent requests are negative."""
-        kind, value = reference & 3, reference >> 2
-        if kind == _REF_AGE:
-            return [value]
-        if kind == _REF_PERSISTENT:
-            return [-value]
-        if kind != _REF_LIST:
-            return []
-        found = self._lists.get(value)
-        if found is None:
-            if len(self._lists) >= _MOST_LISTS:
-                self._lists.clear()
-            ragged = self.stream.file.definitions.lists
-            first, end = ragged.first[value - 1 : value + 1].tolist()
-            found = self._lists[value] = ragged.values[first:end].tolist()
-        return found
-
-    def number(self, age: int) -> int:
-        """Return the number of the request that has an age now."""
-        return self._made - age + 1
-
-    def _post(
-        self, call: ExportedCall, size_bytes: int, raw: Raw, request: int
-    ) -> tuple[Half, ...]:
-        return tuple(
-            self._half(call, part, size_bytes, raw, request) for part in call.parts
-        )
-
-    def _half(
-        self,
-        call: ExportedCall,
-        part: CallPart,
-        size_bytes: int,
-        raw: Raw,
-        request: int,
-    ) -> Half:
-        role, peer, partner, tag = part
-        ordinal = -1
-        if role <= ExportRole.RECEIVE:
-            ordinal = self._messages
-            self._messages += 1
-        if role == ExportRole.RECEIVE and request and call.flags & _WILDCARDS:
-            peer, partner, tag = self._resolved(call, part, request)
-        return Half(
-            self.stream.number,
-            ordinal,
-            role,
-            call,
-            peer,
-            partner,
-            tag,
-            size_bytes,
-            raw.sides,
-            raw.enter_ns,
-            request,
-        )
-
-    def _resolved(
-        self, call: ExportedCall, part: CallPart, request: int
-    ) -> tuple[int, int, int]:
-        found = self.sources.get(request) if self.sources is not None else None
-        if found is None:
-            return -1, -1, part.tag
-        source, tag = found
-        if source == _CANCELLED:
-            return PROC_NULL, -1, part.tag
-        peer = source if call.flags & WILDCARD_SOURCE else part.peer
-        return peer, self.stream.partner(call.communicator, peer), tag
-
-    def _start(self, raw: Raw) -> tuple[Half, ...]:
-        posts: tuple[Half, ...] = ()
-        for element in self.elements(raw.reference):
-            self._made += 1
-            known = self._persistent.get(-element)
-            if known is None:
-                continue
-            call, size_bytes, sides = known
-            raw = raw._replace(sides=sides)
-            halves = self._post(call, size_bytes, raw, self._made)
-            self.open[self._made] = halves
-            posts += halves
-        return posts
-
-    def _end(self, raw: Raw, others: Mapping[int, Follower]) -> tuple[Half, ...]:
-        ends: list[Half] = []
-        for element in self.elements(raw.reference):
-            if element > 0:
-                ends += self.open.pop(self.number(element), ())
-            elif raw.call.request_flags & _RELEASES:
-                self._persistent.pop(-element, None)
-        for thread, number in raw.foreign:
-            if thread in others:
-                ends += others[thread].open.pop(number, ())
-        return tuple(ends)
-
-
-def follow(raws: Iterable[Raw], followers: Mapping[int, Follower]) -> Iterator[Event]:
-    """Follow the requests of a rank through its events in order of time.
-
-    Parameters
-    ----------
-    raws : iterable of Raw
-        Of all threads of the rank.
-    followers : mapping of int to Follower
-        By thread.
-    """
-    of_stream = {one.stream.number: one for one in followers.values()}
-    for raw in raws:
-        yield of_stream[raw.stream].step(raw, followers)
-
-
-def find_sources(stream: Stream, spool: RecordSpool, block_events: int) -> Sources:
-    """Go through a stream once and note what its wildcards received.
-
-    They are known only where a receive completes, later than where it is posted.
-    """
-    sources = Sources(spool)
-    follower = Follower(stream)
-    for raw in stream.raw_events(block_events):
-        if raw.statuses:
-            elements = follower.elements(raw.reference)
-            for position, source, tag in raw.statuses:
-                if position < len(elements) and elements[position] > 0:
-                    sources.put(follower.number(elements[position]), source, tag)
-        follower.count(raw)
-    return sources
+    module = halves()
+    thread = module.ffi.new("struct skelgen_half_thread *")
+    reader = StreamReader(stream, thread, {}, block_events)
+    rows = address(module, calls.rows, "struct skelgen_half_call")
+    while reader.next():
+        while True:
+            thread.sources, thread.source_count = spool.rows(_SOURCE), spool.capacity
+            if not (wanted := module.lib.skelgen_find_sources(thread, rows)):
+                break
+            spool.make_room(wanted)
+        spool.let_go()

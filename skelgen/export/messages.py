@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import NamedTuple
+import heapq
+from typing import Any
 
+import numpy as np
+
+from skelgen.export.columns import Columns
+from skelgen.export.follow import Follower
+from skelgen.export.kernel import address, dtype, halves
 from skelgen.export.run import TraceStreams
 from skelgen.export.spool import RecordSpool
-from skelgen.export.types import ExportRole, Half
+from skelgen.export.types import Batch
 
-_LAYOUT = "<qqqqq"
-_Channel = tuple[int, int, int, int]
-
-
-class Found(NamedTuple):
-    """Half a message as the other side needs it.
-
-    Attributes
-    ----------
-    stream, ordinal : int
-        Which half it is.
-    size_bytes : int
-        What was sent, or the capacity of the receive [bytes].
-    begin_ns, end_ns : int
-        When it was posted and when it was complete [ns]; an end of 0: never.
-    """
-
-    stream: int
-    ordinal: int
-    size_bytes: int
-    begin_ns: int
-    end_ns: int
+_RECORD = "struct skelgen_half_record"
+#: After so many halves the pages that are in reach are let go.
+_HALVES_IN_REACH = 1 << 17
 
 
 class Messages:
@@ -49,61 +35,98 @@ class Messages:
     """
 
     def __init__(self, run: TraceStreams) -> None:
-        self._run = run
-        self._spools = [RecordSpool(_LAYOUT, run.folder) for _ in run.streams]
-        # What goes to ranks without a file would wait for ever.
-        self._present = frozenset(run.ranks)
-        self._waiting: dict[_Channel, tuple[ExportRole, deque[Half]]] = {}
-        self.pairs = self.alone = 0
-        for event in run.events():
-            for half in event.posts:
-                if half.role <= ExportRole.RECEIVE:
-                    self._post(half)
-            for half in event.ends:
-                if half.role <= ExportRole.RECEIVE:
-                    self._change(half, end_ns=event.leave_ns)
-        self.alone += sum(len(halves) for _, halves in self._waiting.values())
-        self._waiting.clear()
+        ffi, lib = halves().ffi, halves().lib
+        size = dtype("half_record").itemsize
+        self._spools = [RecordSpool(size, run.folder) for _ in run.streams]
+        self._records = ffi.new("struct skelgen_half_records[]", len(run.streams))
+        self._reached = 0
+        for number in range(len(run.streams)):
+            self._attach(number)
+        match = ffi.new("struct skelgen_match_halves *")
+        waiting = ffi.gc(lib.skelgen_waiting_new(), lib.skelgen_waiting_free)
+        if waiting == ffi.NULL:
+            raise MemoryError("no memory for messages that wait")
+        match.waiting = waiting
+        ranks = np.array([stream.rank for stream in run.streams], np.int32)
+        present = np.zeros(run.trace.world_size, np.uint8)
+        present[ranks] = 1
+        canonical = np.array(run.canonical, np.int32)
+        calls = run.calls.rows
+        match.records, match.stream_count = self._records, len(run.streams)
+        match.rank = address(halves(), ranks, "int32_t")
+        match.present = address(halves(), present, "uint8_t")
+        match.rank_count = len(present)
+        match.canonical = address(halves(), canonical, "int32_t")
+        match.calls = address(halves(), calls, "struct skelgen_half_call")
+        for follower, batch in _in_turn(run):
+            self._take(match, follower, batch)
+        self.pairs = int(match.pairs)
+        self.alone = int(match.alone + lib.skelgen_waiting_count(waiting))
 
-    def other(self, half: Half) -> Found | None:
-        """Return the other half of a message; None when there is none."""
-        stream, ordinal, *_ = self._spools[half.stream].get(half.ordinal)
-        if not stream:
-            return None
-        _, _, size, begin, end = self._spools[stream - 1].get(ordinal)
-        return Found(stream - 1, ordinal, size, begin, end)
+    def others(self, some: Columns) -> Columns:
+        """Return the other half of each.
 
-    def _post(self, half: Half) -> None:
-        own = (0, 0, half.size_bytes, half.begin_ns, 0)
-        self._spools[half.stream].put(half.ordinal, *own)
-        if half.partner not in self._present:
-            self.alone += 1
-            return
-        channel = self._channel(half)
-        role, halves = self._waiting.get(channel, (half.role, None))
-        if halves is None or role == half.role:
-            if halves is None:
-                self._waiting[channel] = half.role, deque([half])
-            else:
-                halves.append(half)
-            return
-        other = halves.popleft()
-        if not halves:
-            del self._waiting[channel]
-        self.pairs += 1
-        self._change(half, other=other)
-        self._change(other, other=half)
+        Parameters
+        ----------
+        some : Columns
+            Halves of a batch.
 
-    def _channel(self, half: Half) -> _Channel:
-        own = self._run.streams[half.stream].rank
-        ends = (
-            (own, half.partner) if half.role == ExportRole.SEND else (half.partner, own)
+        Returns
+        -------
+        Columns
+            ``struct skelgen_others``.
+        """
+        self._reach(2 * len(some))
+        found = Columns.room("others", len(some))
+        given = halves().ffi.new("struct skelgen_others *")
+        found.attach(given)
+        halves().lib.skelgen_other_halves(
+            self._records,
+            len(self._spools),
+            address(halves(), some["stream"], "int32_t"),
+            address(halves(), some["ordinal"], "int64_t"),
+            len(some),
+            given,
         )
-        return self._run.canonical[half.call.communicator], *ends, half.tag
+        return found
 
-    def _change(self, half: Half, other: Half | None = None, end_ns: int = 0) -> None:
-        spool = self._spools[half.stream]
-        stream, ordinal, size, begin, end = spool.get(half.ordinal)
-        if other is not None:
-            stream, ordinal = other.stream + 1, other.ordinal
-        spool.put(half.ordinal, stream, ordinal, size, begin, end_ns or end)
+    def _attach(self, number: int) -> None:
+        self._records[number].rows = self._spools[number].rows(_RECORD)
+        self._records[number].count = self._spools[number].capacity
+
+    def _take(self, match: Any, follower: Follower, batch: Batch) -> None:
+        for number, count in follower.messages().items():
+            if self._spools[number].make_room(count):
+                self._attach(number)
+        self._reach(len(batch.posts) + len(batch.ends))
+        lib = halves().lib
+        stop = lib.skelgen_match_halves(match, batch.given)
+        if stop == lib.SKELGEN_HALVES_NO_MEMORY:
+            raise MemoryError("no memory for messages that wait")
+
+    def _reach(self, count: int) -> None:
+        """Let pages go now and then; what they hold stays in the file."""
+        self._reached += count
+        if self._reached > _HALVES_IN_REACH:
+            self._reached = 0
+            for spool in self._spools:
+                spool.let_go()
+
+
+def _in_turn(run: TraceStreams) -> Any:
+    """Return batches of all ranks: always of the one that is farthest behind.
+
+    Which sends and receives a channel pairs does not depend on it, only how many
+    halves wait at a time.
+    """
+    turns: list[tuple[int, int]] = [(0, at) for at in range(len(run.ranks))]
+    followers = [run.follower_of(rank) for rank in run.ranks]
+    batches = [run.counted(follower.batches()) for follower in followers]
+    while turns:
+        _, at = turns[0]
+        batch = next(batches[at], None)
+        if batch is None:
+            heapq.heappop(turns)
+            continue
+        heapq.heapreplace(turns, (int(batch.events["enter_ns"][-1]), at))
+        yield followers[at], batch

@@ -6,16 +6,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skelgen.events.functions import CallKind
 from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
+from skelgen.export.columns import Columns
 from skelgen.export.messages import Messages
 from skelgen.export.otf2_archive import NAME, opened
 from skelgen.export.otf2_definitions import Otf2Definitions, communicator_numbers
-from skelgen.export.otf2_library import check, interface, library
+from skelgen.export.otf2_events import Otf2Events
+from skelgen.export.otf2_library import check, library
 from skelgen.export.run import TraceStreams
-from skelgen.export.types import Event, ExportedCall, ExportRole, Half, Sides, Written
-from skelgen.export.volume import volume
+from skelgen.export.text import RecordRows
+from skelgen.export.types import Batch, ExportRole, Written
+from skelgen.export.volume import Volumes
 
 
 def write(run: TraceStreams, target: Path) -> Written:
@@ -75,112 +81,116 @@ class _Writer:
     def __init__(
         self, run: TraceStreams, rank: int, archive: Any, messages: Messages
     ) -> None:
-        self.run, self.rank, self.archive = run, rank, archive
-        self.messages = messages
-        self.records: Counter[str] = Counter()
-        self._numbers = communicator_numbers(run)
-        self._regions = {name: i for i, name in enumerate(run.functions)}
-        self._writers = {
-            stream.number: library().OTF2_Archive_GetEvtWriter(archive, stream.number)
-            for stream in run.streams_of(rank)
-        }
-        self._put = _functions()
-        self._writer: Any = None
-        self._stream = 0
+        self.run, self.rank, self.messages = run, rank, messages
+        self._volumes = Volumes(run)
+        self._events = Otf2Events(archive, len(run.streams))
+        for stream in run.streams_of(rank):
+            self._events.open(stream.number)
+        table, numbers = run.calls, communicator_numbers(run)
+        regions = {name: i for i, name in enumerate(run.functions)}
+        self._region = table.column(lambda call: regions[call.function])
+        self._operation = table.column(lambda call: otf2.COLLECTIVES.get(call.name, -1))
+        blocks = table.column(lambda call: call.kind is CallKind.COLLECTIVE)
+        self._meets = (blocks != 0) & (self._operation >= 0)
+        self._rooted = table.column(lambda call: call.rooted).astype(bool)
+        communicator = table.column(lambda call: call.communicator)
+        self._communicator = np.array([*numbers, 0], np.int64)[communicator]
+        own = np.array([one.kind == "self" for one in run.communicators] + [False])
+        self._is_self = own[communicator]
+
+    @property
+    def records(self) -> Counter[str]:
+        """Return how many records of each kind there are."""
+        return self._events.records
 
     def close(self) -> dict[int, int]:
         """Close the locations and return how many records each has."""
-        counts = {}
-        for number, writer in self._writers.items():
-            count = interface().new("uint64_t *")
-            check(library().OTF2_EvtWriter_GetNumberOfEvents(writer, count))
-            counts[number] = int(count[0])
-            check(library().OTF2_Archive_CloseEvtWriter(self.archive, writer))
-        return counts
+        return self._events.close()
 
     def write(self) -> None:
         """Write all events of the rank."""
-        for event in self.run.events_of(self.rank):
-            self._stream, self._writer = event.stream, self._writers[event.stream]
-            region = self._regions[event.call.function]
-            self._record("Enter", event.enter_ns, region)
-            blocks = event.call.kind is CallKind.COLLECTIVE
-            if blocks and event.call.name in otf2.COLLECTIVES:
-                self._record("MpiCollectiveBegin", event.enter_ns)
-            for half in event.posts:
-                self._post(half, event)
-            for half in event.ends:
-                self._end(half, event)
-            if blocks and event.call.name in otf2.COLLECTIVES:
-                what = self._collective(event.call, event.size_bytes, event.sides)
-                self._record("MpiCollectiveEnd", event.leave_ns, *what)
-            self._record("Leave", event.leave_ns, region)
+        for batch in self.run.batches_of(self.rank):
+            self._events.write(self._rows(batch))
 
-    def _record(self, name: str, time_ns: int, *values: int) -> None:
-        self.records[name] += 1
-        result = self._put[name](self._writer, interface().NULL, time_ns, *values)
-        if result:
-            check(result)
+    def _rows(self, batch: Batch) -> list[RecordRows]:
+        """Return the records of a batch: in a call what it begins, then what ends."""
+        events, key = batch.events, np.arange(len(batch.events))
+        where, begin, end = (
+            events[name] for name in ("stream", "enter_ns", "leave_ns")
+        )
+        region = self._region[events["call"]]
+        some = np.flatnonzero(self._meets[events["call"]])
+        place = where[some]
+        met = self._collectives(events.at(some), "peer")
+        return [
+            RecordRows(key, otf2.ENTER, [where, begin, region]),
+            RecordRows(some, otf2.COLLECTIVE_BEGIN, [place, begin[some]]),
+            self._post_rows(batch),
+            self._end_rows(batch),
+            RecordRows(some, otf2.COLLECTIVE_END, [place, end[some], *met]),
+            RecordRows(key, otf2.LEAVE, [where, end, region]),
+        ]
 
-    def _post(self, half: Half, event: Event) -> None:
-        at, request = event.enter_ns, self._request(half)
-        if half.role == ExportRole.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
-            self._record("NonBlockingCollectiveRequest", at, request)
-        elif half.role == ExportRole.RECEIVE and half.request:
-            self._record("MpiIrecvRequest", at, request)
-        elif half.role == ExportRole.SEND and half.peer >= 0:
-            where = self._where(half)
-            if half.request:
-                self._record("MpiIsend", at, *where, half.size_bytes, request)
-            else:
-                self._record("MpiSend", at, *where, half.size_bytes)
+    def _post_rows(self, batch: Batch) -> RecordRows:
+        some, role = batch.posts, batch.posts["role"]
+        requests, found = some["request"] > 0, some["peer"] >= 0
+        kind = np.full(len(some), -1)
+        known = self._operation[some["call"]] >= 0
+        kind[(role == ExportRole.COLLECTIVE) & known] = otf2.COLLECTIVE_REQUEST
+        kind[(role == ExportRole.RECEIVE) & requests] = otf2.IRECV_REQUEST
+        sends = (role == ExportRole.SEND) & found
+        kind[sends] = np.where(requests[sends], otf2.ISEND, otf2.SEND)
+        event = some["event"]
+        place, at = batch.events["stream"][event], batch.events["enter_ns"][event]
+        columns = [place, at, *self._where(some), some["size_bytes"]]
+        return RecordRows(event, kind, [*columns, self._request(some)])
 
-    def _end(self, half: Half, event: Event) -> None:
-        at, request = event.leave_ns, self._request(half)
-        if half.role == ExportRole.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
-            what = self._collective(half.call, half.size_bytes, half.sides)
-            self._record("NonBlockingCollectiveComplete", at, *what, request)
-        elif half.role == ExportRole.SEND and half.request and half.peer >= 0:
-            self._record("MpiIsendComplete", at, request)
-        elif half.role == ExportRole.RECEIVE and half.peer >= 0:
-            found = self.messages.other(half)
-            size = half.size_bytes if found is None else found.size_bytes
-            if half.request:
-                self._record("MpiIrecv", at, *self._where(half), size, request)
-            else:
-                self._record("MpiRecv", at, *self._where(half), size)
-        elif half.role == ExportRole.RECEIVE and half.peer == PROC_NULL:
-            self._record("MpiRequestCancelled", at, request)
+    def _end_rows(self, batch: Batch) -> RecordRows:
+        some, role = batch.ends, batch.ends["role"]
+        requests, found = some["request"] > 0, some["peer"] >= 0
+        kind = np.full(len(some), -1)
+        meets = role == ExportRole.COLLECTIVE
+        meets &= self._operation[some["call"]] >= 0
+        kind[meets] = otf2.COLLECTIVE_COMPLETE
+        kind[(role == ExportRole.SEND) & requests & found] = otf2.ISEND_COMPLETE
+        receives = role == ExportRole.RECEIVE
+        kind[receives & (some["peer"] == PROC_NULL)] = otf2.CANCELLED
+        receives &= found
+        kind[receives] = np.where(requests[receives], otf2.IRECV, otf2.RECV)
+        others = self.messages.others(some)
+        other = others["stream"] >= 0
+        size = np.where(other, others["size_bytes"], some["size_bytes"])
+        event = some["event"]
+        place, at = batch.events["stream"][event], batch.events["leave_ns"][event]
+        columns = [*self._where(some), size, self._request(some), np.zeros(len(some))]
+        if meets.any():
+            columns = [column.astype(np.int64) for column in columns]
+            met = self._collectives(some.at(meets), "root")
+            for column, values in zip((0, 1, 2, 3, 5), met[:4] + met[5:], strict=True):
+                columns[column][meets] = values
+        return RecordRows(event, kind, [place, at, *columns])
 
-    def _request(self, half: Half) -> int:
-        """Return a number that no other request of the rank has."""
-        return half.request * len(self.run.streams) + half.stream
+    def _request(self, some: Columns) -> NDArray[np.int64]:
+        """Return a number of each request that no other one of the rank has."""
+        number: NDArray[np.int64] = some["request"] * len(self.run.streams)
+        number += some["stream"]
+        return number
 
-    def _where(self, half: Half) -> tuple[int, int, int]:
+    def _where(self, some: Columns) -> tuple[NDArray[Any], ...]:
         """Return partner, communicator and tag."""
-        communicator = self._numbers[half.call.communicator]
-        return half.peer, communicator, max(half.tag, 0)
+        communicator = self._communicator[some["call"]]
+        return some["peer"], communicator, np.maximum(some["tag"], 0)
 
-    def _collective(
-        self, call: ExportedCall, size_bytes: int, sides: Sides | None
-    ) -> tuple[int, int, int, int, int]:
-        table = self.run.communicators
-        sent, received = volume(call, size_bytes, sides, table, self.rank)
-        root = call.root if call.root >= 0 else otf2.ROOT_NONE
-        if call.root == ROOT:
-            root = otf2.ROOT_THIS_GROUP
-        elif root == 0 and table[call.communicator].kind == "self":
-            root = otf2.ROOT_SELF
-        communicator = self._numbers[call.communicator]
-        operation = otf2.COLLECTIVES[call.name]
-        return operation, communicator, root, sent, received
-
-
-def _functions() -> dict[str, Any]:
-    """Return the library's functions by the name of what they write."""
-    names = (
-        "Enter Leave MpiSend MpiIsend MpiIsendComplete MpiIrecvRequest MpiRecv "
-        "MpiIrecv MpiCollectiveBegin MpiCollectiveEnd NonBlockingCollectiveRequest "
-        "NonBlockingCollectiveComplete MpiRequestCancelled"
-    ).split()
-    return {name: getattr(library(), f"OTF2_EvtWriter_{name}") for name in names}
+    def _collectives(self, some: Columns, root: str) -> tuple[NDArray[np.int64], ...]:
+        """Return communicator, root, bytes sent and received, nothing, operation."""
+        call, peer = some["call"], some[root]
+        sent, received = self._volumes.volumes(
+            self.rank, call, peer, some["size_bytes"], some["sides"]
+        )
+        rooted = self._rooted[call]
+        number = np.where(rooted & (peer >= 0), peer, np.int64(otf2.ROOT_NONE))
+        number[(number == 0) & self._is_self[call]] = otf2.ROOT_SELF
+        number[rooted & (peer == ROOT)] = otf2.ROOT_THIS_GROUP
+        nothing = np.zeros(len(some), np.int64)
+        where = self._communicator[call]
+        return where, number, sent, received, nothing, self._operation[call]

@@ -101,6 +101,15 @@ GROUP_COMM_LOCATIONS, GROUP_COMM_GROUP, GROUP_COMM_SELF = 4, 5, 6
 #: Roles of regions.
 FUNCTION, BARRIER, ONE_TO_ALL, ALL_TO_ONE, ALL_TO_ALL, OTHER = 1, 15, 23, 24, 25, 26
 FILES, POINT_TO_POINT, ONE_SIDED = 27, 28, 29
+#: What the library writes, as the kernel numbers it: ``OTF2_EvtWriter_`` and the name.
+EVENT_NAMES = tuple(
+    "Enter Leave MpiSend MpiIsend MpiIsendComplete MpiIrecvRequest MpiRecv MpiIrecv "
+    "MpiCollectiveBegin MpiCollectiveEnd NonBlockingCollectiveRequest "
+    "NonBlockingCollectiveComplete MpiRequestCancelled".split()
+)
+ENTER, LEAVE, SEND, ISEND, ISEND_COMPLETE, IRECV_REQUEST, RECV, IRECV = range(8)
+COLLECTIVE_BEGIN, COLLECTIVE_END, COLLECTIVE_REQUEST = 8, 9, 10
+COLLECTIVE_COMPLETE, CANCELLED = 11, 12
 #: Collectives by the name of the blocking form, in lower case.
 COLLECTIVES = {
     name: number

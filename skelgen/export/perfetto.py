@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.events.functions import COLLECTIVES
-from skelgen.events.types import FAILED_POLL
+from skelgen.events.types import FAILED_POLL, PROC_NULL
+from skelgen.export.kernel import halves
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
 from skelgen.export.stream import Stream
-from skelgen.export.types import Event, ExportedCall, ExportRole, Written
-from skelgen.export.volume import volume
+from skelgen.export.text import Column, Hole, RecordRows, TemplatesByCode, TextWriter
+from skelgen.export.types import Batch, ExportedCall, ExportRole, Written
+from skelgen.export.volume import Volumes
 
 _FLOW = '"name":"message","cat":"message"'
+#: Columns of a slice.
+_TRACK, _BEGIN, _LENGTH, _TO, _TAG, _FROM, _TAG2, _ROOT, _AMOUNT, _SECOND = range(10)
+#: What differs from event to event, as it stands behind the rest.
+_AMOUNTS = (
+    (),
+    ('"polls": ', Hole(_AMOUNT)),
+    ('"bytes": ', Hole(_AMOUNT)),
+    ('"requests": ', Hole(_AMOUNT)),
+    ('"bytes_sent": ', Hole(_AMOUNT), ', "bytes_received": ', Hole(_SECOND)),
+)
+_NOTHING, _POLLS, _BYTES, _REQUESTS, _BOTH = range(5)
+#: Whether a slice has a first and a second partner, and a root.
+_WITH_FIRST, _WITH_SECOND, _WITH_ROOT, _CODES = 8, 16, 32, 64
 
 
 def write(run: TraceStreams, target: Path) -> Written:
@@ -39,55 +56,54 @@ def write(run: TraceStreams, target: Path) -> Written:
 
 
 @contextmanager
-def _opened(target: Path) -> Iterator[TextIO]:
+def _opened(target: Path) -> Iterator[BinaryIO]:
     """Open the output, compressed when its name says so."""
     with target.open("wb") as raw:
         if target.suffix != ".gz":
-            with io.TextIOWrapper(raw, "utf-8", write_through=False) as out:
-                yield out
+            yield raw
             return
-        with (
-            gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
-            io.TextIOWrapper(packed, "utf-8") as out,
-        ):
-            yield out
-
-
-def microseconds(time_ns: int) -> str:
-    """Write a time with the unit of the format.
-
-    Examples
-    --------
-    >>> microseconds(1234567)
-    '1234.567'
-    """
-    return f"{time_ns // 1000}.{time_ns % 1000:03d}"
+        with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+            yield packed  # type: ignore[misc]
 
 
 class _Writer:
-    """Writes events one by one."""
+    """Writes rank by rank."""
 
-    def __init__(self, run: TraceStreams, messages: Messages, out: TextIO) -> None:
+    def __init__(self, run: TraceStreams, messages: Messages, out: BinaryIO) -> None:
         self.run, self.messages, self.out = run, messages, out
         self.slices = self.arrows = 0
-        self._heads: dict[ExportedCall, str] = {}
         self._separator = "\n"
+        self._text, self._volumes = TextWriter(), Volumes(run)
+        self._slices = TemplatesByCode(self._text, self._parts)
+        calls = run.calls
+        self._has = calls.column(lambda call: call.parts)
+        self._rooted = calls.column(lambda call: call.rooted).astype(bool)
+        self._polls = calls.column(lambda call: call.flags & FAILED_POLL).astype(bool)
+        self._collective = calls.column(lambda call: call.kind in COLLECTIVES) != 0
         # Pids and tids begin at 1: Perfetto takes 0 for the kernel's idle process.
         self._tracks = [
             f'"pid":{stream.rank + 1},"tid":{stream.number + 1}'
             for stream in run.streams
         ]
+        for text in self._tracks:
+            self._text.names.number(text)
+        track, at = Hole(0, "name"), Hole(1, "thousandths")
+        begin = (',\n{"ph":"s",', track, ',"ts":', at, ',"id":', Hole(2))
+        end = (',\n{"ph":"f","bp":"e",', track, ',"ts":', at, ',"id":', Hole(2))
+        self._begin = self._text.template(*begin, f",{_FLOW}}}")
+        self._end = self._text.template(*end, f",{_FLOW}}}")
 
     def write(self) -> None:
         """Write everything."""
         other = json.dumps(self._facts())
-        self.out.write(f'{{"displayTimeUnit":"ns","otherData":{other},"traceEvents":[')
+        begin = f'{{"displayTimeUnit":"ns","otherData":{other},"traceEvents":['
+        self.out.write(begin.encode())
         for rank in self.run.ranks:
             self._names(rank)
-            for event in self.run.events_of(rank):
-                self._slice(event)
-                self._arrows(event)
-        self.out.write("\n]}\n")
+            for batch in self.run.batches_of(rank):
+                groups = [self._slice_rows(batch, rank), *self._arrow_rows(batch)]
+                self._text.write(groups, self.out)
+        self.out.write(b"\n]}\n")
 
     def _facts(self) -> dict[str, object]:
         header = self.run.trace.files[0].header
@@ -99,7 +115,7 @@ class _Writer:
         }
 
     def _record(self, text: str) -> None:
-        self.out.write(f"{self._separator}{{{text}}}")
+        self.out.write(f"{self._separator}{{{text}}}".encode())
         self._separator = ",\n"
 
     def _names(self, rank: int) -> None:
@@ -114,78 +130,126 @@ class _Writer:
         track, values_text = self._tracks[stream.number], json.dumps(values)
         self._record(f'"ph":"M",{track},"name":"{what}","args":{values_text}')
 
-    def _slice(self, event: Event) -> None:
-        head = self._heads.get(event.call)
-        if head is None:
-            if len(self._heads) > 1 << 16:
-                self._heads.clear()
-            head = self._heads[event.call] = self._head(event.call)
-        begin = microseconds(event.enter_ns)
-        length = microseconds(event.leave_ns - event.enter_ns)
-        self._record(
-            f'"ph":"X",{self._tracks[event.stream]},"ts":{begin},"dur":{length},'
-            f"{head}{self._amount(event)}}}"
-        )
-        self.slices += 1
+    def _slice_rows(self, batch: Batch, rank: int) -> RecordRows:
+        events = batch.events
+        call, has = events["call"], self._has[events["call"]]
+        lib = halves().lib
+        receives = (has & lib.SKELGEN_HALVES_RECEIVES_SECOND) != 0
+        second = receives & (events["peer2"] != PROC_NULL)
+        messages = lib.SKELGEN_HALVES_SENDS | lib.SKELGEN_HALVES_RECEIVES
+        first = ((has & messages) != 0) & (events["peer"] != PROC_NULL)
+        root = self._rooted[call] & (events["peer"] >= 0)
+        which, amount, other = self._amounts(batch, rank)
+        code = call * np.int64(_CODES) + which + first * _WITH_FIRST
+        code += second * _WITH_SECOND + root * _WITH_ROOT
+        self.slices += len(events)
+        columns: list[Column] = [
+            events["stream"],
+            events["enter_ns"],
+            events["leave_ns"] - events["enter_ns"],
+            *(events[name] for name in ("partner", "tag", "partner2", "tag2", "peer")),
+            amount,
+            other,
+        ]
+        return RecordRows(np.arange(len(events)), self._slices.numbers(code), columns)
 
-    def _head(self, call: ExportedCall) -> str:
-        """Write down what is the same for all events of a call."""
-        values: dict[str, object] = {}
+    def _parts(self, code: int) -> tuple[str | Hole, ...]:
+        """Return the template of slices of a call, see `_slice_rows`."""
+        call = self.run.calls.table[code // _CODES]
+        lib = halves().lib
+        requests = lib.SKELGEN_HALVES_COLLECTIVE | lib.SKELGEN_HALVES_OTHER
+        partners = code & (_WITH_FIRST | _WITH_SECOND) or call.parts & requests
+        follows = call.communicator >= 0 or partners or call.site
+        amount = _AMOUNTS[code % _WITH_FIRST]
+        return (
+            ',\n{"ph":"X",',
+            Hole(_TRACK, "name"),
+            ',"ts":',
+            Hole(_BEGIN, "thousandths"),
+            ',"dur":',
+            Hole(_LENGTH, "thousandths"),
+            f',"name":{json.dumps(call.function)},"cat":"mpi","args":{{',
+            *_joined(self._arguments(call, code)),
+            ", " if follows and amount else "",
+            *amount,
+            "}}",
+        )
+
+    def _arguments(
+        self, call: ExportedCall, code: int
+    ) -> Iterator[tuple[str | Hole, ...]]:
+        """Return what is the same in all slices of a code, one after the other."""
         if call.communicator >= 0:
             one = self.run.communicators[call.communicator]
-            values["communicator"] = f"{one.kind} {call.communicator}"
-        for part in call.parts:
-            if part.role <= ExportRole.RECEIVE:
-                word = "to" if part.role == ExportRole.SEND else "from"
-                values[word] = part.partner if part.partner >= 0 else "any"
-                values["tag" if word == "to" or "tag" not in values else "tag2"] = (
-                    part.tag if part.tag >= 0 else "any"
-                )
-        if call.root >= 0:
-            values["root"] = call.root
+            named = json.dumps(f"{one.kind} {call.communicator}")
+            yield (f'"communicator": {named}',)
+        sends = bool(call.parts & halves().lib.SKELGEN_HALVES_SENDS)
+        tags = iter(("tag", "tag2"))
+        for bit, word, peer, tag in (
+            (_WITH_FIRST, "to" if sends else "from", _TO, _TAG),
+            (_WITH_SECOND, "from", _FROM, _TAG2),
+        ):
+            if code & bit:
+                yield f'"{word}": ', Hole(peer, "or", '"any"')
+                yield f'"{next(tags)}": ', Hole(tag, "or", '"any"')
+        if code & _WITH_ROOT:
+            yield '"root": ', Hole(_ROOT)
         if call.site:
-            values["site"] = self.run.sites[call.site]
-        name = json.dumps(call.function)
-        return f'"name":{name},"cat":"mpi","args":{json.dumps(values)[:-1]}'
+            yield (f'"site": {json.dumps(self.run.sites[call.site])}',)
 
-    def _amount(self, event: Event) -> str:
-        """Write down what differs from event to event."""
-        call = event.call
-        separator = ", " if call.communicator >= 0 or call.parts or call.site else ""
-        if call.flags & FAILED_POLL:
-            return f'{separator}"polls": {event.size_bytes}'
-        if event.posts and event.posts[0].role <= ExportRole.RECEIVE:
-            return f'{separator}"bytes": {event.posts[0].size_bytes}'
-        if event.ends:
-            return f'{separator}"requests": {len(event.ends)}'
-        if not event.size_bytes and event.sides is None:
-            return ""
-        if call.kind not in COLLECTIVES:
-            return f'{separator}"bytes": {event.size_bytes}'
-        rank = self.run.streams[event.stream].rank
-        table = self.run.communicators
-        sent, received = volume(call, event.size_bytes, event.sides, table, rank)
-        return f'{separator}"bytes_sent": {sent}, "bytes_received": {received}'
+    def _amounts(
+        self, batch: Batch, rank: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return what each event has an amount of, the amount and a second one."""
+        events, call = batch.events, batch.events["call"]
+        size, sides = events["size_bytes"], events["sides"]
+        posts = np.flatnonzero(events["post_count"])
+        first = batch.posts.at(events["post_first"][posts])
+        posts = posts[first["role"] <= ExportRole.RECEIVE]
+        which = np.where(self._collective[call], _BOTH, _BYTES)
+        which[(size == 0) & (sides < 0)] = _NOTHING
+        which[events["end_count"] > 0] = _REQUESTS
+        which[posts] = _BYTES
+        which[self._polls[call]] = _POLLS
+        amount = np.where(which == _REQUESTS, events["end_count"], size)
+        sizes = first["size_bytes"][first["role"] <= ExportRole.RECEIVE]
+        amount[posts] = np.where(which[posts] == _POLLS, size[posts], sizes)
+        second, both = amount, np.flatnonzero(which == _BOTH)
+        if len(both):
+            some = events.at(both)
+            second = amount.copy()
+            amount[both], second[both] = self._volumes.volumes(
+                rank, *(some[name] for name in ("call", "peer", "size_bytes", "sides"))
+            )
+        return which, amount, second
 
-    def _arrows(self, event: Event) -> None:
-        track = self._tracks[event.stream]
-        for half in event.posts:
-            if half.role == ExportRole.SEND and (found := self.messages.other(half)):
-                number = self._number(half.stream, half.ordinal)
-                at = microseconds(event.enter_ns)
-                if found.end_ns:
-                    self._record(f'"ph":"s",{track},"ts":{at},"id":{number},{_FLOW}')
-                    self.arrows += 1
-        for half in event.ends:
-            if half.role == ExportRole.RECEIVE and (found := self.messages.other(half)):
-                number = self._number(found.stream, found.ordinal)
-                # Within the slice, for the arrow is tied to the one around it.
-                inside = max(event.enter_ns, event.leave_ns - 1)
-                at = microseconds(inside)
-                self._record(
-                    f'"ph":"f","bp":"e",{track},"ts":{at},"id":{number},{_FLOW}'
-                )
+    def _arrow_rows(self, batch: Batch) -> tuple[RecordRows, RecordRows]:
+        events = batch.events
+        sends = batch.posts.at(batch.posts["role"] == ExportRole.SEND)
+        sends = sends.at(self.messages.others(sends)["end_ns"] != 0)
+        self.arrows += len(sends)
+        number = self._number(sends["stream"], sends["ordinal"])
+        event = sends["event"]
+        begins = [events["stream"][event], events["enter_ns"][event], number]
+        receives = batch.ends.at(batch.ends["role"] == ExportRole.RECEIVE)
+        others = self.messages.others(receives)
+        found = others["stream"] >= 0
+        end = receives["event"][found]
+        number = self._number(others["stream"][found], others["ordinal"][found])
+        # Within the slice, for the arrow is tied to the one around it.
+        inside = np.maximum(events["enter_ns"][end], events["leave_ns"][end] - 1)
+        ends = [events["stream"][end], inside, number]
+        return RecordRows(event, self._begin, begins), RecordRows(end, self._end, ends)
 
-    def _number(self, stream: int, ordinal: int) -> int:
-        """Return a number of a message that no other one has."""
+    def _number(
+        self, stream: NDArray[np.int64], ordinal: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return a number of each message that no other one has."""
         return ordinal * len(self.run.streams) + stream + 1
+
+
+def _joined(values: Iterable[tuple[str | Hole, ...]]) -> Iterator[str | Hole]:
+    for i, value in enumerate(values):
+        if i:
+            yield ", "
+        yield from value

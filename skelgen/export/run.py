@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import resource
-from collections.abc import Iterator
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +12,19 @@ from skelgen.events.clock import time_scales
 from skelgen.events.communicators import one_number_each, unify
 from skelgen.events.shapes import Names
 from skelgen.events.types import Communicator
-from skelgen.export.follow import Follower, Sources, find_sources, follow
+from skelgen.export.calls import ExportedCalls
+from skelgen.export.follow import BatchRoom, Follower, PeerGroups, find_sources
+from skelgen.export.kernel import dtype
 from skelgen.export.spool import RecordSpool
-from skelgen.export.stream import Raw, Stream
-from skelgen.export.types import Event
+from skelgen.export.stream import SidesTable, Stream
+from skelgen.export.types import Batch
 from skelgen.progress import Progress
 from skelgen.trace import Trace
 
-#: Events in memory at a time, over all streams, and the least of one stream.
+#: Events in memory at a time, over all streams; the least and the most of one stream.
 _EVENTS_IN_MEMORY = 1 << 16
-_LEAST_EVENTS = 128
-#: Progress is told of so many events at a time.
-_STEP = 1 << 12
+_LEAST_EVENTS = 512
+_MOST_EVENTS = 1 << 13
 _BINS = 1 << 16
 
 
@@ -48,6 +47,10 @@ class TraceStreams:
         one for each of its sides.
     streams : tuple of Stream
         By rank, then thread.
+    calls : ExportedCalls
+    groups : PeerGroups
+    sides : SidesTable
+        Filled as events are read.
     sites : tuple of str
     warnings : tuple of str
     until_ns : int
@@ -62,16 +65,22 @@ class TraceStreams:
         scales, warnings = time_scales(trace.files)
         self.warnings = tuple(warnings)
         names = Names()
+        self.sides = SidesTable()
         self.streams = tuple(
-            Stream(i, file, unified, names, scale)
+            Stream(i, file, unified, names, scale, self.sides)
             for i, (file, scale) in enumerate(zip(trace.files, scales, strict=True))
         )
         self.functions = tuple(names.functions)
         self.sites = tuple(names.sites)
+        self.calls = ExportedCalls()
+        for stream in self.streams:
+            stream.number_calls(self.calls, list(self.functions))
+        self.groups = _groups(self.communicators)
         self.until_ns = 1 << 62
-        share = _EVENTS_IN_MEMORY // len(self.streams)
-        self._block_events = max(_LEAST_EVENTS, share)
-        self._sources: dict[int, Sources] = {}
+        share = max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // len(self.streams))
+        self._block_events = min(share, _MOST_EVENTS)
+        self._room = BatchRoom(self._block_events)
+        self._sources: dict[int, RecordSpool] = {}
         _allow_files(2 * len(self.streams) + 64)
 
     @property
@@ -83,26 +92,31 @@ class TraceStreams:
         """Return the streams of a rank, by thread."""
         return tuple(stream for stream in self.streams if stream.rank == rank)
 
-    def events_of(self, rank: int) -> Iterator[Event]:
+    def follower_of(self, rank: int) -> Follower:
+        """Return what follows the requests of a rank, all threads."""
+        return self._follower(self.streams_of(rank))
+
+    def batches_of(self, rank: int) -> Iterator[Batch]:
         """Return the events of a rank, all threads, in order of time."""
-        streams = self.streams_of(rank)
-        followers = {
-            stream.thread: Follower(stream, self._sources_of(stream))
-            for stream in streams
-        }
-        raws = [self._bounded(stream) for stream in streams]
-        merged = raws[0] if len(raws) == 1 else heapq.merge(*raws, key=itemgetter(0))
-        return follow(merged, followers)
+        return self.counted(self.follower_of(rank).batches())
 
-    def events_alone(self, stream: Stream) -> Iterator[Event]:
-        """Return the events of one stream; what other threads end is not in them."""
-        follower = Follower(stream, self._sources_of(stream))
-        return follow(self._bounded(stream), {stream.thread: follower})
+    def batches_alone(self, stream: Stream, *, count: bool = True) -> Iterator[Batch]:
+        """Return the events of one stream; what other threads end is not in them.
 
-    def events(self) -> Iterator[Event]:
-        """Return the events of all ranks in order of time."""
-        ranks = [self.events_of(rank) for rank in self.ranks]
-        return heapq.merge(*ranks, key=itemgetter(0))
+        Parameters
+        ----------
+        stream : Stream
+        count : bool
+            Whether it is one of the passes that progress is told of.
+        """
+        batches = self._follower([stream]).batches()
+        return self.counted(batches) if count else batches
+
+    def counted(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Return batches and say how far they are."""
+        for batch in batches:
+            yield batch
+            self.progress.advance(len(batch.events))
 
     def limit(self, most_events: int) -> int:
         """Leave out the end of the run when it holds more events than these.
@@ -129,27 +143,32 @@ class TraceStreams:
     def _enters(self, stream: Stream) -> Iterator[np.ndarray]:
         return stream.enter_ns(self._block_events)
 
-    def _bounded(self, stream: Stream) -> Iterator[Raw]:
-        until, done = self.until_ns, 0
-        for raw in stream.raw_events(self._block_events):
-            if raw.enter_ns > until:
-                break
-            done += 1
-            if done == _STEP:
-                self.progress.advance(done)
-                done = 0
-            yield raw
-        self.progress.advance(done)
+    def _follower(self, streams: Sequence[Stream]) -> Follower:
+        self._find_sources(streams)
+        return Follower(
+            streams,
+            self.calls,
+            self.groups,
+            self._room,
+            self._block_events,
+            self.until_ns,
+            self._sources,
+        )
 
-    def _sources_of(self, stream: Stream) -> Sources | None:
-        """Return what wildcards received, found when it is first needed."""
-        if not stream.file.facts.statuses:
-            return None
-        if stream.number not in self._sources:
-            spool = RecordSpool(Sources.LAYOUT, self.folder)
-            found = find_sources(stream, spool, self._block_events)
-            self._sources[stream.number] = found
-        return self._sources[stream.number]
+    def _find_sources(self, streams: Sequence[Stream]) -> None:
+        """Find what wildcards received when it is first needed."""
+        for stream in streams:
+            if stream.file.facts.statuses and stream.number not in self._sources:
+                spool = RecordSpool(dtype("half_source").itemsize, self.folder)
+                find_sources(stream, self.calls, spool, self._block_events)
+                self._sources[stream.number] = spool
+
+
+def _groups(communicators: Sequence[Communicator]) -> PeerGroups:
+    groups = [one.remote or one.members for one in communicators]
+    first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
+    ranks = np.array([rank for group in groups for rank in group], np.int32)
+    return PeerGroups(first, ranks)
 
 
 def _allow_files(wanted: int) -> None:

@@ -3,65 +3,67 @@
 from __future__ import annotations
 
 import mmap
-import struct
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from skelgen.export.kernel import halves
 
 _FIRST_BYTES = 1 << 16
-#: After so many accesses the pages that are in reach are let go.
-_ACCESSES = 1 << 15
 
 
 class RecordSpool:
-    """Numbered records of zeros until something is put there.
+    """Numbered records of zeros until a kernel puts something there.
 
     The file is mapped, so its pages are the system's cache; it is gone when the
     process is.
 
     Parameters
     ----------
-    layout : str
-        Of a record, as for `struct`.
+    record_bytes : int
+        Size of a record [bytes].
     folder : Path
         Where the file is made: memory file systems would defeat its purpose.
+
+    Attributes
+    ----------
+    capacity : int
+        Records that there is room for.
     """
 
-    def __init__(self, layout: str, folder: Path) -> None:
-        self._record = struct.Struct(layout)
+    def __init__(self, record_bytes: int, folder: Path) -> None:
+        self._record_bytes = record_bytes
         self._size = _FIRST_BYTES
-        self._accesses = 0
         with tempfile.TemporaryFile(dir=folder) as file:
             file.truncate(self._size)
             self._map = mmap.mmap(file.fileno(), self._size)
 
-    def put(self, number: int, *values: int) -> None:
-        """Write one record."""
-        self._count()
-        at = number * self._record.size
-        if at + self._record.size > self._size:
-            self._grow(at + self._record.size)
-        self._record.pack_into(self._map, at, *values)
+    @property
+    def capacity(self) -> int:
+        """Return how many records there is room for."""
+        return self._size // self._record_bytes
 
-    def get(self, number: int) -> tuple[int, ...]:
-        """Read one record."""
-        self._count()
-        at = number * self._record.size
-        if at + self._record.size > self._size:
-            return tuple(0 for _ in self._record.format.lstrip("<"))
-        return self._record.unpack_from(self._map, at)
+    def make_room(self, records: int) -> bool:
+        """Make room for so many records; whether they lie elsewhere now."""
+        size = self._size
+        while size < records * self._record_bytes:
+            size *= 2
+        grows = size > self._size
+        if grows:
+            self._map.resize(size)
+            self._size = size
+        return grows
+
+    def rows(self, kind: str) -> Any:
+        """Return where the records lie until there is more room, as a C pointer."""
+        ffi = halves().ffi
+        with ffi.from_buffer(self._map) as view:
+            return ffi.cast(f"{kind} *", ffi.cast("uintptr_t", view))
+
+    def let_go(self) -> None:
+        """Let pages go that are in reach; what they hold stays in the file."""
+        self._map.madvise(mmap.MADV_DONTNEED)
 
     def close(self) -> None:
         """Give the file back."""
         self._map.close()
-
-    def _count(self) -> None:
-        """Let pages go now and then; what they hold stays in the file."""
-        self._accesses += 1
-        if self._accesses == _ACCESSES:
-            self._accesses = 0
-            self._map.madvise(mmap.MADV_DONTNEED)
-
-    def _grow(self, size: int) -> None:
-        while self._size < size:
-            self._size *= 2
-        self._map.resize(self._size)

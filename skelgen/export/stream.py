@@ -1,59 +1,38 @@
-"""One stream of a trace as calls in order of time, block by block."""
+"""One stream of a trace, block by block, as the kernel wants it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.communicators import Communicators
-from skelgen.events.functions import (
-    COLLECTIVES,
-    RECEIVING,
-    SENDING,
-    TWO_SIDED,
-    CallKind,
-    function_info,
-)
 from skelgen.events.shapes import FileShapes, Names, interpret, variant_rows
 from skelgen.events.sizes import Vectors
-from skelgen.events.types import PROC_NULL
-from skelgen.export.types import CallPart, ExportedCall, ExportRole, Sides
+from skelgen.export.calls import ExportedCalls
+from skelgen.export.kernel import address, dtype, halves
+from skelgen.export.types import Sides
 from skelgen.trace import RankFile, TimeScale
 from skelgen.trace.blocks import Block, blocks
-from skelgen.trace.format import trace_format
-
-#: Calls that are remembered from block to block.
-_MOST_CALLS = 1 << 14
 
 
-class Raw(NamedTuple):
-    """An event before its requests are followed.
+class SidesTable:
+    """Vectors of collectives in bytes, numbered as they appear.
 
     Attributes
     ----------
-    enter_ns, leave_ns, compute_ns, stream, call, size_bytes, sides
-        As in `Event`.
-    reference : int
-        Its requests, as in the file.
-    foreign : tuple of (int, int)
-        Thread and number of completed requests of other threads.
-    statuses : tuple of (int, int, int)
-        Position, source and tag of completed receives with wildcards.
+    table : list of Sides
     """
 
-    enter_ns: int
-    leave_ns: int
-    compute_ns: int
-    stream: int
-    call: ExportedCall
-    size_bytes: int
-    sides: Sides | None
-    reference: int
-    foreign: tuple[tuple[int, int], ...]
-    statuses: tuple[tuple[int, int, int], ...]
+    def __init__(self) -> None:
+        self.table: list[Sides] = []
+
+    def add(self, sides: Sides) -> int:
+        """Return a new number for a pair of vectors."""
+        self.table.append(sides)
+        return len(self.table) - 1
 
 
 class Stream:
@@ -68,6 +47,8 @@ class Stream:
     names : Names
         Extended here.
     scale : TimeScale
+    sides : SidesTable
+        Extended by the blocks.
 
     Attributes
     ----------
@@ -83,17 +64,16 @@ class Stream:
         communicators: Communicators,
         names: Names,
         scale: TimeScale,
+        sides: SidesTable,
     ) -> None:
         self.number, self.file = number, file
         self.rank, self.thread = file.header.world_rank, file.header.thread
-        self._table = communicators.table
-        self._scale = scale
+        self._scale, self._sides = scale, sides
         index = communicators.index[number]
         self._shapes: FileShapes = interpret(file, index, communicators, names)
-        self._names = names
-        self._flags: list[int] = self._shapes.raw["flags"].tolist()
-        self._calls: dict[tuple[int, ...], ExportedCall] = {}
-        self._functions: dict[int, str] = {}
+        self._vectors = Vectors(file, self._shapes)
+        self._known: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._calls = np.zeros(0, np.int32)
 
     @property
     def end_ns(self) -> int:
@@ -101,135 +81,132 @@ class Stream:
         length = self.file.facts.duration_units * self._scale.ns_per_unit
         return self._scale.origin_ns + round(length)
 
-    def raw_events(self, block_events: int) -> Iterator[Raw]:
+    def number_calls(self, calls: ExportedCalls, functions: list[str]) -> None:
+        """Give the shapes of the file their numbers among the calls of the run."""
+        self._calls = calls.numbers(self._shapes, functions)
+
+    def blocks(self, block_events: int) -> Iterator[Block]:
         """Decode the stream, so many events at a time."""
-        self._functions = {n: name for name, n in self._names.functions.items()}
-        shapes = self._shapes.raw
-        for block in blocks(self.file, shapes, self._scale, block_events):
-            yield from self._raws(block)
+        return blocks(self.file, self._shapes.raw, self._scale, block_events)
 
     def enter_ns(self, block_events: int) -> Iterator[NDArray[np.int64]]:
         """Return when the events began, block by block [ns]."""
-        shapes = self._shapes.raw
-        for block in blocks(self.file, shapes, self._scale, block_events):
+        for block in self.blocks(block_events):
             yield block.columns.enter_ns
 
-    def _raws(self, block: Block) -> Iterator[Raw]:
-        calls = self._calls_of(block.variants)
-        columns = block.columns
-        sides = self._sides(block)
-        foreign: dict[int, list[tuple[int, int]]] = {}
-        for event, thread, number in block.foreign.tolist():
-            foreign.setdefault(event, []).append((thread, number))
-        statuses: dict[int, list[tuple[int, int, int]]] = {}
-        for event, position, source, tag in block.statuses.tolist():
-            statuses.setdefault(event, []).append((position, source, tag))
-        rows = zip(
-            columns.enter_ns.tolist(),
-            columns.leave_ns.tolist(),
-            columns.compute_ns.tolist(),
-            columns.variant.tolist(),
-            columns.size_bytes.tolist(),
-            columns.reference.tolist(),
-            strict=True,
-        )
-        number = self.number
-        for i, (enter, leave, compute, variant, size, reference) in enumerate(rows):
-            yield Raw(
-                enter,
-                leave,
-                compute,
-                number,
-                calls[variant],
-                size,
-                sides.get(i),
-                reference,
-                tuple(foreign[i]) if i in foreign else (),
-                tuple(statuses[i]) if i in statuses else (),
-            )
+    def variants(self, block: Block) -> NDArray[np.void]:
+        """Return ``struct skelgen_half_variant`` of the variants of a block."""
+        rows, _ = variant_rows(self._shapes, block.variants)
+        result = np.zeros(len(rows), dtype("half_variant"))
+        result["call"] = self._calls[block.variants["shape"]]
+        for name in ("peer", "tag", "peer2", "tag2"):
+            result[name] = rows[name]
+        return result
 
-    def _sides(self, block: Block) -> dict[int, Sides]:
-        """Return the vectors of the block's events in bytes, and set their sizes."""
-        result: dict[int, Sides] = {}
+    def sides(self, block: Block) -> NDArray[np.int32] | None:
+        """Return the number of each event's vectors, and set the events' sizes."""
         if not len(block.vectors):
-            return result
-        vectors = Vectors(self.file, self._shapes)
-        for event, vector_a, vector_b in block.vectors.tolist():
-            variant = block.columns.variant[event]
-            shape = int(block.variants["shape"][variant])
+            return None
+        result = np.full(len(block.columns.variant), -1, np.int32)
+        shapes = block.variants["shape"][block.columns.variant[block.vectors["event"]]]
+        rows = zip(shapes.tolist(), block.vectors.tolist(), strict=True)
+        for shape, (event, vector_a, vector_b) in rows:
             if not self._shapes.peers[shape]:
                 continue
-            sends, receives, size = vectors.sides(shape, vector_a, vector_b)
-            result[event] = (sends, receives)
+            key = (shape, vector_a, vector_b)
+            known = self._known.get(key)
+            if known is None:
+                sends, receives, size = self._vectors.sides(*key)
+                known = self._known[key] = self._sides.add((sends, receives)), size
+            result[event], size = known
             if size >= 0:
                 block.columns.size_bytes[event] = size
         return result
 
-    def _calls_of(self, variants: NDArray[np.void]) -> list[ExportedCall]:
-        keys = variants.tolist()
-        new = np.array([key not in self._calls for key in keys], bool)
-        if new.any():
-            if len(self._calls) > _MOST_CALLS:
-                self._calls.clear()
-                new[:] = True
-            rows, _ = variant_rows(self._shapes, variants[new])
-            for variant, row in zip(variants[new].tolist(), rows, strict=True):
-                self._calls[variant] = self._call(variant[0], row)
-        return [self._calls[key] for key in keys]
 
-    def _call(self, shape: int, row: np.void) -> ExportedCall:
-        function = self._functions[int(row["function"])]
-        info = function_info(function)
-        communicator = int(row["communicator"])
-        name = self._shapes.names[shape]
-        return ExportedCall(
-            function=function,
-            name=name,
-            kind=info.kind,
-            flags=int(row["flags"]),
-            request_flags=self._flags[shape] & _request_bits(),
-            communicator=communicator,
-            root=int(row["peer"]) if info.rooted else -1,
-            peer=int(row["peer"]),
-            tag=int(row["tag"]),
-            site=int(row["site"]),
-            parts=self._parts(info.kind, self._flags[shape], row),
-        )
+class StreamReader:
+    """Gives the kernel the blocks of a stream one after the other.
 
-    def _parts(self, kind: CallKind, flags: int, row: np.void) -> tuple[CallPart, ...]:
-        parts = []
-        if kind in SENDING:
-            parts.append(self._part(ExportRole.SEND, row, "peer", "tag"))
-        if kind in RECEIVING:
-            second = "2" if kind in TWO_SIDED else ""
-            parts.append(
-                self._part(ExportRole.RECEIVE, row, f"peer{second}", f"tag{second}")
-            )
-        if not parts and flags & _making_bits():
-            role = ExportRole.COLLECTIVE if kind in COLLECTIVES else ExportRole.OTHER
-            parts.append(CallPart(role, -1, -1, -1))
-        return tuple(part for part in parts if part.peer != PROC_NULL)
+    Parameters
+    ----------
+    stream : Stream
+    thread : struct skelgen_half_thread
+        Where they go.
+    threads : dict of int to int
+        Place of each thread of the rank among those that are followed.
+    block_events : int
+    until_ns : int
+        Events from the first on that begins later are left out [ns].
+    """
 
-    def _part(self, role: ExportRole, row: np.void, peer: str, tag: str) -> CallPart:
-        number, communicator = int(row[peer]), int(row["communicator"])
-        partner = self.partner(communicator, number)
-        return CallPart(role, number, partner, int(row[tag]))
+    def __init__(
+        self,
+        stream: Stream,
+        thread: Any,
+        threads: dict[int, int],
+        block_events: int,
+        until_ns: int = 1 << 62,
+    ) -> None:
+        self.stream, self.thread = stream, thread
+        self._threads, self._until_ns = threads, until_ns
+        self._blocks = stream.blocks(block_events)
+        lists = stream.file.definitions.lists
+        first = np.ascontiguousarray(lists.first, np.int64)
+        values = np.ascontiguousarray(lists.values, np.int64)
+        self._lists, self._block = (first, values), tuple[Any, ...]()
+        thread.list_first = address(halves(), first, "int64_t")
+        thread.list_values = address(halves(), values, "int64_t")
+        thread.list_count = max(len(first) - 1, 0)
+        thread.stream = stream.number
 
-    def partner(self, communicator: int, peer: int) -> int:
-        """Return the world rank of a rank of a communicator; -1: there is none."""
-        if communicator < 0 or peer < 0:
-            return -1
-        one = self._table[communicator]
-        group = one.remote or one.members
-        return group[peer] if peer < len(group) else -1
+    def next(self) -> bool:
+        """Give it the next block; False when there is none."""
+        thread = self.thread
+        thread.event = thread.event_count = 0
+        block = None if thread.ended else next(self._blocks, None)
+        if block is None:
+            thread.ended = 1
+            return False
+        late = block.columns.enter_ns > self._until_ns
+        if late.any():
+            thread.ended = 1
+            thread.event_count = int(late.argmax())
+        else:
+            thread.event_count = len(late)
+        self._attach(block)
+        return True
+
+    def _attach(self, block: Block) -> None:
+        thread, columns = self.thread, block.columns
+        variants, sides = self.stream.variants(block), self.stream.sides(block)
+        foreign, statuses = self._foreign(block), _statuses(block)
+        self._block = (block, variants, sides, foreign, statuses)
+        for name in ("variant", "reference"):
+            given = address(halves(), getattr(columns, name), "uint32_t")
+            setattr(thread, name, given)
+        for name in ("size_bytes", "enter_ns", "leave_ns", "compute_ns"):
+            given = address(halves(), getattr(columns, name), "int64_t")
+            setattr(thread, name, given)
+        thread.sides = halves().ffi.NULL
+        if sides is not None:
+            thread.sides = address(halves(), sides, "int32_t")
+        thread.variants = address(halves(), variants, "struct skelgen_half_variant")
+        thread.foreign = address(halves(), foreign, "struct skelgen_half_foreign")
+        thread.foreign_count, thread.foreign_next = len(foreign), 0
+        thread.statuses = address(halves(), statuses, "struct skelgen_half_status")
+        thread.status_count, thread.status_next = len(statuses), 0
+
+    def _foreign(self, block: Block) -> NDArray[np.void]:
+        result = np.zeros(len(block.foreign), dtype("half_foreign"))
+        for name in ("event", "number"):
+            result[name] = block.foreign[name]
+        threads = block.foreign["thread"].tolist()
+        result["thread"] = [self._threads.get(thread, -1) for thread in threads]
+        return result
 
 
-def _making_bits() -> int:
-    known = trace_format()
-    return known["SHAPE_CREATES"] | known["SHAPE_PERSISTENT"]
-
-
-def _request_bits() -> int:
-    known = trace_format()
-    others = ("STARTS", "COMPLETES", "RELEASES")
-    return _making_bits() | sum(known[f"SHAPE_{name}"] for name in others)
+def _statuses(block: Block) -> NDArray[np.void]:
+    result = np.zeros(len(block.statuses), dtype("half_status"))
+    for name in result.dtype.names or ():
+        result[name] = block.statuses[name]
+    return result

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.events.functions import CallKind
-from skelgen.events.types import FAILED_POLL, Communicator
-from skelgen.export import tit_spread
+from skelgen.events.types import FAILED_POLL, PROC_NULL
+from skelgen.export.columns import Columns
+from skelgen.export.kernel import halves
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
-from skelgen.export.types import Event, ExportedCall, ExportRole, Half, Sides, Written
-from skelgen.export.volume import neighbours
+from skelgen.export.text import Column, Hole, RecordRows, TextWriter
+from skelgen.export.tit_collectives import TAGS, TitCollectives
+from skelgen.export.types import Batch, ExportRole, Written
 
 #: Computation is written in floating-point operations, this many for a nanosecond:
 #: a platform whose hosts do 1 Gflop/s computes as long as the recorded machine did.
 FLOPS_PER_NS = 1
-#: Messages have tags below this; messages that stand for collectives have others.
-_TAGS = 1 << 30
 _IGNORED = ("init", "init_thread", "finalize")
+#: Actions that this module writes, with the numbers in them.
+_WORDS = {
+    "compute": 1,
+    **dict.fromkeys(("send", "isend", "recv", "irecv", "wait"), 3),
+    "waitall": 1,
+}
 #: Kinds of which the replay needs nothing, beside those that it has.
 _SILENT = (
     CallKind.LOCAL,
@@ -38,17 +48,19 @@ def write(run: TraceStreams, target: Path) -> Written:
     """Write a file for each rank, and one that lists them."""
     stem = run.trace.folder.resolve().name or "run"
     messages = Messages(run)
+    text = TextWriter()
     names = [f"{stem}.{rank}.tit" for rank in range(run.trace.world_size)]
     actions: Counter[str] = Counter()
     left: Counter[str] = Counter()
     spread: Counter[str] = Counter()
+    present = frozenset(run.ranks)
     for rank, name in enumerate(names):
-        with (target / name).open("w", encoding="utf-8") as out:
-            writer = _Writer(run, rank, messages, out)
-            writer.write(run.events_of(rank) if rank in run.ranks else ())
+        with (target / name).open("wb") as out:
+            writer = _Writer(run, rank, messages, text)
+            writer.write(run.batches_of(rank) if rank in present else iter(()), out)
         actions += writer.actions
         left += writer.left
-        spread += writer.spread
+        spread += writer.collectives.spread
     listing = target / f"{stem}.tit"
     listing.write_text("".join(f"{name}\n" for name in names), "utf-8")
     lines = [f"left out: {count} {what}" for what, count in sorted(left.items())]
@@ -68,181 +80,217 @@ class _Writer:
     """Writes one rank."""
 
     def __init__(
-        self, run: TraceStreams, rank: int, messages: Messages, out: TextIO
+        self, run: TraceStreams, rank: int, messages: Messages, text: TextWriter
     ) -> None:
-        self.run, self.rank, self.messages, self.out = run, rank, messages, out
+        self.run, self.rank, self.messages, self._text = run, rank, messages, text
         self.actions: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
-        self.spread: Counter[str] = Counter()
-        self._compute_ns = self._busy_ns = 0
-        self._threads = max((s.thread for s in run.streams), default=0) + 1
-        #: Halves that were begun and not waited for, with the words of `wait`.
-        self._open: dict[tuple[int, int], str] = {}
+        self.collectives = TitCollectives(run, rank, text)
+        self._compute_ns = self._busy_ns = self._open = 0
+        threads = [stream.thread for stream in run.streams]
+        self._thread = np.array(threads, np.int64)
+        self._threads = max(threads, default=0) + 1
+        self._kinds = _Kinds.of(run)
+        self._verbs = {
+            verb: text.template(Hole(0), f" {verb}", *_spaced(words), "\n")
+            for verb, words in _WORDS.items()
+        }
 
-    def write(self, events: Iterable[Event]) -> None:
+    def write(self, batches: Iterator[Batch], out: BinaryIO) -> None:
         """Write all events."""
-        self._action("init")
-        for event in events:
-            self._compute(event)
-            self._event(event)
-        self._action("finalize")
+        self._line("init", out)
+        for batch in batches:
+            self._text.write(self._rows(batch), out)
+            self.collectives.forget()
+        if self._compute_ns:
+            self._line(f"compute {self._compute_ns * FLOPS_PER_NS}", out)
+        self._line("finalize", out)
+        self.actions += self.collectives.actions
+        self.left += self.collectives.left
 
-    def _action(self, *words: object) -> None:
-        if self._compute_ns and words[0] != "init":
-            flops = self._compute_ns * FLOPS_PER_NS
-            self._compute_ns = 0
-            self._action("compute", flops)
-        self.actions[str(words[0])] += 1
-        self.out.write(f"{self.rank} {' '.join(map(str, words))}\n")
+    def _line(self, words: str, out: BinaryIO) -> None:
+        self.actions[words.partition(" ")[0]] += 1
+        out.write(f"{self.rank} {words}\n".encode())
 
-    def _compute(self, event: Event) -> None:
-        """Add the computation before an event, and in one that only computes."""
-        idle = max(event.enter_ns - self._busy_ns, 0)
-        self._compute_ns += min(event.compute_ns, idle)
-        call = event.call
-        computes = call.kind is CallKind.LOCAL and not call.flags & FAILED_POLL
-        if computes and call.name not in _IGNORED:
-            self._compute_ns += max(
-                event.leave_ns - max(event.enter_ns, self._busy_ns), 0
-            )
-        self._busy_ns = max(self._busy_ns, event.leave_ns)
+    def _rows(self, batch: Batch) -> list[RecordRows]:
+        """Return the actions of a batch, computation before the first of an event."""
+        events, kinds = batch.events, self._kinds
+        blocks = kinds.blocks[events["call"]]
+        self._note_left(batch, blocks)
+        meets = np.flatnonzero(kinds.meets[events["call"]])
+        ends = batch.ends.at(~blocks[batch.ends["event"]])
+        late = ends.at(ends["role"] == ExportRole.COLLECTIVE)
+        begins, begun = self._begins(batch, blocks)
+        rows = [
+            self.collectives.rows(meets, events.at(meets), "peer"),
+            begins,
+            self.collectives.rows(late["event"], late, "root"),
+            *self._waits(ends, begun),
+        ]
+        return [self._computation(events, rows), *rows]
 
-    def _event(self, event: Event) -> None:
-        call = event.call
-        if call.kind in (CallKind.SEND, CallKind.RECEIVE):
-            for half in event.posts:
-                self._begin(half, "")
-            return
-        if call.kind is CallKind.COLLECTIVE:
-            self._collective(call, event.size_bytes, event.sides)
-        elif not event.posts and not call.parts and call.kind not in _SILENT:
-            self.left[f"calls of {call.function}"] += 1
-        for half in event.posts:
-            if half.role == ExportRole.OTHER:
-                self.left[f"calls of {half.call.function}"] += 1
-            elif half.role != ExportRole.COLLECTIVE:
-                self._begin(half, "i")
-        self._finish(event.ends)
+    def _note_left(self, batch: Batch, blocks: NDArray[np.bool_]) -> None:
+        """Count the calls that a replay knows nothing of."""
+        events, posts = batch.events, batch.posts
+        nothing = ~self._kinds.silent[events["call"]] & (events["post_count"] == 0)
+        nothing &= ~_with_parts(events, self.run)
+        others = (posts["role"] == ExportRole.OTHER) & ~blocks[posts["event"]]
+        for numbers in (events["call"][nothing], posts["call"][others]):
+            for number, count in enumerate(np.bincount(numbers).tolist()):
+                if count:
+                    name = self.run.calls.table[number].function
+                    self.left[f"calls of {name}"] += count
 
-    def _begin(self, half: Half, letter: str) -> None:
-        """Write the begin of a message whose other half is there.
+    def _begins(
+        self, batch: Batch, blocks: NDArray[np.bool_]
+    ) -> tuple[RecordRows, NDArray[np.int64]]:
+        """Return the begins of messages whose other half is there.
 
-        The tag is the number of the message and not the program's, for SMPI finds
-        the request of a `wait` by sender, receiver and tag.
+        And how many of each event do not block.
         """
-        other = self.messages.other(half)
-        if other is None:
-            self.left["halves of messages without the other half"] += 1
-            return
-        sends = half.role == ExportRole.SEND
-        stream, ordinal = (half.stream, half.ordinal) if sends else other[:2]
-        thread = self.run.streams[stream].thread
-        tag = (ordinal * self._threads + thread) % _TAGS
-        if sends:
-            self._action(f"{letter}send", half.partner, tag, half.size_bytes)
-        else:
-            # A receive of nothing would have SMPI wait for its message at once.
-            self._action(f"{letter}recv", half.partner, tag, max(other.size_bytes, 1))
-        if letter:
-            ends = (self.rank, half.partner) if sends else (half.partner, self.rank)
-            self._open[half.stream, half.ordinal] = f"{ends[0]} {ends[1]} {tag}"
+        blocking = blocks[batch.posts["event"]]
+        is_message = batch.posts["role"] <= ExportRole.RECEIVE
+        posts, blocking = batch.posts.at(is_message), blocking[is_message]
+        others = self.messages.others(posts)
+        found = others["stream"] >= 0
+        alone = int((~found).sum()) + int(
+            (~is_message & blocks[batch.posts["event"]]).sum()
+        )
+        if alone:
+            self.left["halves of messages without the other half"] += alone
+        posts, others, blocking = posts.at(found), others.at(found), blocking[found]
+        sends = posts["role"] == ExportRole.SEND
+        kind = np.where(
+            sends,
+            np.where(blocking, *self._two("send", "isend")),
+            np.where(blocking, *self._two("recv", "irecv")),
+        )
+        self._count(kind)
+        # A receive of nothing would have SMPI wait for its message at once.
+        received = np.maximum(others["size_bytes"], 1)
+        size = np.where(sends, posts["size_bytes"], received)
+        tag = self._tags(posts, others)
+        columns: list[Column] = [self.rank, posts["partner"], tag, size]
+        begun = np.bincount(posts["event"][~blocking], minlength=len(batch.events))
+        return RecordRows(posts["event"], kind, columns), begun
 
-    def _finish(self, ends: tuple[Half, ...]) -> None:
-        waited = []
-        for half in ends:
-            if half.role == ExportRole.COLLECTIVE:
-                self._collective(half.call, half.size_bytes, half.sides)
-            elif words := self._open.pop((half.stream, half.ordinal), ""):
-                waited.append(words)
-        if len(waited) > 1 and not self._open:
-            self._action("waitall", len(waited))
-        else:
-            for words in waited:
-                self._action("wait", words)
+    def _waits(
+        self, ends: Columns, begun: NDArray[np.int64]
+    ) -> tuple[RecordRows, RecordRows]:
+        """Return the waits for what was begun.
 
-    def _collective(
-        self, call: ExportedCall, size_bytes: int, sides: Sides | None
-    ) -> None:
-        one = self.run.communicators[call.communicator]
-        neighbourhood = call.name.startswith("neighbor_")
-        known = neighbourhood or tit_spread.known(call.name)
-        if call.communicator < 0 or one.remote or not known:
-            self.left[f"calls of {call.function}"] += 1
-            return
-        members = one.members
-        own = members.index(self.rank)
-        group = tit_spread.Participants(len(members), own, call.root, size_bytes, sides)
-        tag = _TAGS + self.run.canonical[call.communicator]
-        if neighbourhood:
-            self.spread[call.function] += 1
-            self._neighbours(group, one, tag)
-            return
-        if len(members) == 1:
-            return
-        native = members == tuple(range(self.run.trace.world_size))
-        words = _native(call, size_bytes, sides, len(members)) if native else None
-        if words is not None:
-            self._action(*words)
-            return
-        self.spread[call.function] += 1
-        for step in tit_spread.spread(call.name, group):
-            self._step(step, members, tag)
+        One for all where an event ends all that is outstanding.
+        """
+        ends = ends.at(~self._kinds.blocks[ends["by"]])
+        others = self.messages.others(ends)
+        found = others["stream"] >= 0
+        ends, others = ends.at(found), others.at(found)
+        count = np.bincount(ends["event"], minlength=len(begun))
+        still_open = self._open + np.cumsum(begun - count)
+        self._open = int(still_open[-1])
+        whole = (count > 1) & (still_open == 0)
+        events = np.flatnonzero(whole)
+        wait, waitall = self._two("wait", "waitall")
+        together = RecordRows(events, waitall, [self.rank, count[events]])
+        alone = ~whole[ends["event"]]
+        ends, others = ends.at(alone), others.at(alone)
+        sends, partner = ends["role"] == ExportRole.SEND, ends["partner"]
+        ways = np.where(sends, self.rank, partner), np.where(sends, partner, self.rank)
+        columns: list[Column] = [self.rank, *ways, self._tags(ends, others)]
+        self.actions["wait"] += len(ends)
+        self.actions["waitall"] += len(events)
+        return RecordRows(ends["event"], wait, columns), together
 
-    def _neighbours(
-        self, group: tit_spread.Participants, one: Communicator, tag: int
-    ) -> None:
-        """Write all sends before the receives, for neighbours may differ in order."""
-        to, sources = neighbours(one, self.rank)
-        sends, receives = tit_spread.among_neighbours(group, to, sources)
-        for step in sends:
-            self._action("isend", one.members[step.to], tag, step.sent)
-        for step in receives:
-            self._step(step, one.members, tag)
-        for step in sends:
-            self._action("wait", self.rank, one.members[step.to], tag)
+    def _tags(self, some: Columns, others: Columns) -> NDArray[np.int64]:
+        """Return the number of each message as its tag.
 
-    def _step(
-        self, step: tit_spread.SpreadMessage, members: tuple[int, ...], tag: int
-    ) -> None:
-        to, source = members[step.to], members[step.source]
-        if step.to >= 0:
-            both = step.source >= 0
-            self._action("isend" if both else "send", to, tag, step.sent)
-        if step.source >= 0:
-            self._action("recv", source, tag, max(step.received, 1))
-        if step.to >= 0 and step.source >= 0:
-            self._action("wait", self.rank, to, tag)
+        It is not the program's tag, for SMPI finds the request of a `wait` by sender,
+        receiver and tag.
+        """
+        sends = some["role"] == ExportRole.SEND
+        ordinal = np.where(sends, some["ordinal"], others["ordinal"])
+        thread = self._thread[np.where(sends, some["stream"], others["stream"])]
+        tags: NDArray[np.int64] = (ordinal * self._threads + thread) % TAGS
+        return tags
+
+    def _computation(self, events: Columns, rows: list[RecordRows]) -> RecordRows:
+        """Return computation before events, in local ones too, where actions follow."""
+        enter, leave = events["enter_ns"], events["leave_ns"]
+        busy = np.maximum.accumulate(np.append(self._busy_ns, leave))
+        self._busy_ns, busy = int(busy[-1]), busy[:-1]
+        work = np.minimum(events["compute_ns"], np.maximum(enter - busy, 0))
+        inside = np.maximum(leave - np.maximum(enter, busy), 0)
+        work += inside * self._kinds.computes[events["call"]]
+        total = self._compute_ns + np.cumsum(work)
+        acts = np.zeros(len(events), bool)
+        for one in rows:
+            acts[one.key] = True
+        at = np.flatnonzero(acts)
+        before = np.diff(total[at], prepend=0)
+        self._compute_ns = int(total[-1] - (total[at[-1]] if len(at) else 0))
+        at, before = at[before != 0], before[before != 0]
+        self.actions["compute"] += len(at)
+        columns: list[Column] = [self.rank, before * FLOPS_PER_NS]
+        return RecordRows(at, self._verbs["compute"], columns)
+
+    def _two(self, first: str, second: str) -> tuple[int, int]:
+        return self._verbs[first], self._verbs[second]
+
+    def _count(self, kind: NDArray[np.int64]) -> None:
+        for verb in ("send", "isend", "recv", "irecv"):
+            self.actions[verb] += int((kind == self._verbs[verb]).sum())
 
 
-def _native(
-    call: ExportedCall, size: int, sides: Sides | None, ranks: int
-) -> tuple[object, ...] | None:
-    """Return SMPI's action for a collective of all ranks; None: it has none.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kinds:
+    """What each call is for a replay.
 
-    Sizes are in bytes, which is SMPI's type where none is named.
+    Attributes
+    ----------
+    blocks, meets, computes, silent : bool arrays
+        Sends or receives and waits; a blocking collective; only computes; needs nothing
+        that is not written, or is written.
     """
-    root = call.root
-    plain: dict[str, tuple[object, ...]] = {
-        "barrier": ("barrier",),
-        "win_fence": ("barrier",),
-        "bcast": ("bcast", size, root),
-        "reduce": ("reduce", size, 0, root),
-        "allreduce": ("allreduce", size, 0),
-        "gather": ("gather", size, size, root),
-        "scatter": ("scatter", size, size, root),
-        "allgather": ("allgather", size, size),
-        "alltoall": ("alltoall", size, size),
-        "reduce_scatter_block": ("reducescatter", *([size] * ranks), 0),
-    }
-    sends, receives = sides if sides is not None else (None, None)
-    if receives is None:
-        return plain.get(call.name)
-    parts = receives.tolist()
-    vectors: dict[str, tuple[object, ...]] = {
-        "reduce_scatter": ("reducescatter", *parts, 0),
-        "allgatherv": ("allgatherv", size, *parts),
-    }
-    if sends is not None:  # Alltoallv and Alltoallw
-        sent = (sum(sends.tolist()), *sends.tolist())
-        return ("alltoallv", *sent, sum(parts), *parts)
-    return vectors.get(call.name)
+
+    blocks: NDArray[np.bool_]
+    meets: NDArray[np.bool_]
+    computes: NDArray[np.bool_]
+    silent: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, run: TraceStreams) -> _Kinds:
+        """Return those of the calls of a run."""
+        column = run.calls.column
+        blocking = (CallKind.SEND, CallKind.RECEIVE)
+        written = (*_SILENT, *blocking, CallKind.COLLECTIVE)
+        computes = column(
+            lambda call: (
+                call.kind is CallKind.LOCAL
+                and not call.flags & FAILED_POLL
+                and call.name not in _IGNORED
+            )
+        )
+        return cls(
+            blocks=column(lambda call: call.kind in blocking) != 0,
+            meets=column(lambda call: call.kind is CallKind.COLLECTIVE) != 0,
+            computes=computes != 0,
+            silent=column(lambda call: call.kind in written) != 0,
+        )
+
+
+def _with_parts(events: Columns, run: TraceStreams) -> NDArray[np.bool_]:
+    """Say which events do anything that becomes a half, now or later."""
+    lib, parts = halves().lib, run.calls.rows["parts"][events["call"]]
+    messages = lib.SKELGEN_HALVES_SENDS | lib.SKELGEN_HALVES_RECEIVES
+    first = ((parts & messages) != 0) & (events["peer"] != PROC_NULL)
+    second = (parts & lib.SKELGEN_HALVES_RECEIVES_SECOND) != 0
+    requests = lib.SKELGEN_HALVES_COLLECTIVE | lib.SKELGEN_HALVES_OTHER
+    found: NDArray[np.bool_] = first | second & (events["peer2"] != PROC_NULL)
+    found |= (parts & requests) != 0
+    return found
+
+
+def _spaced(words: int) -> Iterator[str | Hole]:
+    """Return so many columns from the second on."""
+    for column in range(1, 1 + words):
+        yield from (" ", Hole(column))

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
+from skelgen.export.columns import Columns
 
 #: Bytes to and from each rank of a communicator; None where a side has no vector.
 Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
 
 
 class ExportRole(IntEnum):
-    """What a request or a blocking call does."""
+    """What a request or a blocking call does, as the kernel numbers it."""
 
     SEND = 0
     RECEIVE = 1
@@ -25,26 +26,9 @@ class ExportRole(IntEnum):
     OTHER = 3
 
 
-class CallPart(NamedTuple):
-    """One thing that a call does, the same for all its events.
-
-    Attributes
-    ----------
-    role : ExportRole
-    peer, partner : int
-        Rank of the communicator, and the world rank it stands for; -1: unknown.
-    tag : int
-    """
-
-    role: ExportRole
-    peer: int
-    partner: int
-    tag: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class ExportedCall:
-    """What is constant about some events.
+    """What is the same for all events of a shape.
 
     Attributes
     ----------
@@ -55,96 +39,46 @@ class ExportedCall:
     kind : CallKind
     flags : int
         Bits of `skelgen.events.types`.
-    request_flags : int
-        ``SHAPE_`` bits of the trace: what the call does with requests.
+    action, parts : int
+        What it does with requests, and with whom: ``enum skelgen_half_action`` and
+        ``skelgen_half_part``.
     communicator : int
         Row of `TraceStreams.communicators`; -1: none.
-    root : int
-        As a rank of the communicator, for rooted collectives; else -1.
-    peer, tag : int
-        As in the trace, -1: none.
+    rooted : bool
+        The peer of its events is the root.
     site : int
-    parts : tuple of CallPart
-        What the call does now, or its request later. Nothing for a partner that is
-        MPI_PROC_NULL.
     """
 
     function: str
     name: str
     kind: CallKind
     flags: int
-    request_flags: int
+    action: int
+    parts: int
     communicator: int
-    root: int
-    peer: int
-    tag: int
+    rooted: bool
     site: int
-    parts: tuple[CallPart, ...]
 
 
-class Half(NamedTuple):
-    """Half a message, or a nonblocking collective, from its begin to its end.
-
-    Attributes
-    ----------
-    stream : int
-        Whose it is.
-    ordinal : int
-        Which of the stream's half messages it is, from 0; -1: no message.
-    role : ExportRole
-    call : ExportedCall
-        That made the request, or the blocking call.
-    peer, partner, tag : int
-        As in `CallPart`; a wildcard that was received is resolved.
-    size_bytes : int
-        What is sent, or the capacity of a receive [bytes].
-    sides : Sides or None
-    begin_ns : int
-        When the call began that posted it [ns].
-    request : int
-        Number of its request in the stream, from 1; 0: the call blocks.
-    """
-
-    stream: int
-    ordinal: int
-    role: ExportRole
-    call: ExportedCall
-    peer: int
-    partner: int
-    tag: int
-    size_bytes: int
-    sides: Sides | None
-    begin_ns: int
-    request: int
-
-
-class Event(NamedTuple):
-    """One recorded event.
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some events of a rank or a stream in order; the next batch overwrites them.
 
     Attributes
     ----------
-    enter_ns, leave_ns : int
-        Since the clock origin [ns].
-    compute_ns : int
-        Computation before it, without the recorder's own cost [ns].
-    stream : int
-    call : ExportedCall
-    size_bytes : int
-        As in `skelgen.events.Calls` [bytes]; of a failed poll the number of polls.
-    sides : Sides or None
-    posts, ends : tuple of Half
-        What begins and what ends in it; both for a blocking call.
+    events : Columns
+        ``struct skelgen_half_events``; as in `skelgen.events.Calls`.
+    posts, ends : Columns
+        ``struct skelgen_half_columns``: what begins and what ends, in the order of the
+        events; the parts of a blocking call are in both.
+    given : struct skelgen_follow
+        The same for the kernel.
     """
 
-    enter_ns: int
-    leave_ns: int
-    compute_ns: int
-    stream: int
-    call: ExportedCall
-    size_bytes: int
-    sides: Sides | None
-    posts: tuple[Half, ...]
-    ends: tuple[Half, ...]
+    events: Columns
+    posts: Columns
+    ends: Columns
+    given: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,6 +205,7 @@ def _written(
         mix = options.compute_mix if fitted is None else fitted.mix
         speed = speed_of(signature, mix)
         files = _files(plan, speed, fitted)
+        long = _told_length(plan, files)
         phases = _phases(source, signature, progress, seen)
         described = _described(plan, speed, run, fitted, seen)
         files[FACTS_FILE] = described.text()
@@ -225,7 +226,7 @@ def _written(
         )
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
-    return _built(plan, output, fitted)
+    return _built(plan, output, fitted, long)
 
 
 def _phases(
@@ -357,7 +358,19 @@ def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[st
     return files
 
 
-def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
+def _told_length(plan: Plan, files: dict[str, str]) -> tuple[str, ...]:
+    """Warn of a program that takes long to compile, or refuse it."""
+    from skelgen.skeleton.emit.program_length import doubts_of_length
+
+    doubts = doubts_of_length(files["skeleton.c"], plan.signature)
+    for doubt in doubts:
+        logger.warning("%s", doubt)
+    return doubts
+
+
+def _built(
+    plan: Plan, output: Path, fitted: Fit | None, doubts: tuple[str, ...]
+) -> Built:
     report, signature = plan.report, plan.signature
     rank_s = signature.application_s * signature.ranks
     return Built(
@@ -378,6 +391,6 @@ def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
             LeftOut(what, calls, time_s, time_s / rank_s if rank_s else 0.0)
             for what, calls, time_s in report.dropped
         ),
-        warnings=report.warnings,
+        warnings=(*report.warnings, *doubts),
         fitted_mix="" if fitted is None else str(fitted.mix),
     )

@@ -80,9 +80,12 @@ class _Expansion:
     ) -> None:
         symbols = leaf_symbols(group.nest)
         shape_of = np.zeros(len(symbols), np.uint32)
+        known: dict[int, int] = {}
         for at, symbol in enumerate(symbols.tolist()):
             if not len(group.peers[at]):
-                shape_of[at] = self._shape(symbol, rank, VARYING)
+                if symbol not in known:
+                    known[symbol] = self._shape(symbol, rank, VARYING)
+                shape_of[at] = known[symbol]
         shape = shape_of[leaf]
         for at, runs in enumerate(group.peers):
             if len(runs):

@@ -121,6 +121,7 @@ def _table(
 ) -> _Table:
     labels: dict[str, int] = {}
     coarse: dict[tuple[int, ...], int] = {}
+    rows: dict[tuple[int, float], tuple[int, int, int]] = {}
     numbers: list[tuple[int, int, int]] = []
     parts: list[NDArray[np.float64]] = []
     for number, group in enumerate(signature.groups):
@@ -129,12 +130,13 @@ def _table(
         means = (group.size_bytes.total / count).mean(axis=1).tolist()
         symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
         for symbol, mean in zip(symbols, means, strict=True):
-            row = (
-                symbol,
-                labels.setdefault(_label(signature, symbol, mean), len(labels)),
-                coarse.setdefault(_coarse(signature, symbol, mean), len(coarse)),
-            )
-            numbers += [row] * len(group.ranks)
+            if (symbol, mean) not in rows:
+                rows[symbol, mean] = (
+                    symbol,
+                    labels.setdefault(_label(signature, symbol, mean), len(labels)),
+                    coarse.setdefault(_coarse(signature, symbol, mean), len(coarse)),
+                )
+            numbers += [rows[symbol, mean]] * len(group.ranks)
     values = np.concatenate(parts, axis=1)
     symbol, label, coarse_class = np.array(numbers, np.int64).reshape(-1, 3).T
     return _Table(
@@ -295,6 +297,7 @@ def _expected_s(
 def _merged(signature: Signature) -> tuple[tuple[str, int, float], ...]:
     """List the computations that one average stands for, widest spread first."""
     uneven = uneven_leaves(signature)
+    names: dict[int, str] = {}
     found: list[tuple[float, str, int, float]] = []
     for number, group in enumerate(signature.groups):
         spread = deviation(group).mean(axis=1)
@@ -303,7 +306,9 @@ def _merged(signature: Signature) -> tuple[tuple[str, int, float], ...]:
             calls = int(group.count[leaf]) * len(group.ranks)
             lost_s = float(spread[leaf]) / NS_PER_S
             if (number, leaf) not in uneven and lost_s > 0 and calls > 1:
-                label = f"computation before {symbol_label(signature, symbol)}"
+                if symbol not in names:
+                    names[symbol] = symbol_label(signature, symbol)
+                label = f"computation before {names[symbol]}"
                 found.append((lost_s * calls**0.5, label, calls, lost_s))
     least_s = LEAST_LISTED_SHARE * signature.application_s
     worth = sorted((entry for entry in found if entry[0] >= least_s), reverse=True)

@@ -127,3 +127,12 @@ CALL_LINES, LOOP_LINES, FUNCTION_LINES = 3, 2, 6
 
 #: Longest list of message sizes that a split may need. A judgement, not measured.
 MOST_SIZES_OF_A_SPLIT = 64
+
+#: Lines of a program from which its cost is told, and the most that are written. Round
+#: numbers: regular programs have some hundreds. Judgements, not measured.
+LINES_WARNED, MOST_LINES = 5_000, 20_000
+
+#: What compiling a line costs beyond 5,000 lines: processor time [s] and memory [KiB].
+#: Measured with the Makefile's options on a core of 2.6 GHz: 46 s and 0.70 GiB for
+#: 14,511 lines, 119 s and 1.07 GB for 51,897.
+COMPILED_S_PER_LINE, COMPILED_KIB_PER_LINE = 0.0027, 35

@@ -120,11 +120,8 @@ class Collector:
         )
 
     def _function(self, payload: Payload) -> None:
-        number, name = payload.varint(), payload.string()
-        kind = trace_format().name("function_kind", payload.varint())
-        if not name.startswith("MPI_") or not name.isidentifier():
-            raise PayloadError(f"a function named {name[:40]!r}")
-        _once(self.functions, number, FunctionDefinition(name, kind))
+        number, function = payload.whole(_read_function)
+        _once(self.functions, number, function)
 
     def _module(self, payload: Payload) -> None:
         number = payload.varint()
@@ -134,18 +131,12 @@ class Collector:
             self.builds[path] = payload.bytes().hex()
 
     def _site(self, payload: Payload) -> None:
-        number = payload.varint()
-        frames = [self._frame(payload)]
-        if payload.more:
-            callers = payload.varint(_MOST_FRAMES)
-            frames += [self._frame(payload) for _ in range(callers)]
-        _once(self.sites, number, tuple(frames))
-
-    def _frame(self, payload: Payload) -> tuple[str, int]:
-        module, offset = payload.varint(), payload.varint()
-        if module not in self.modules:
-            raise PayloadError(f"a call site in the undefined module {module}")
-        return self.modules[module], offset
+        number, frames = payload.whole(_read_site)
+        for module, _ in frames:
+            if module not in self.modules:
+                raise PayloadError(f"a call site in the undefined module {module}")
+        named = tuple((self.modules[module], offset) for module, offset in frames)
+        _once(self.sites, number, named)
 
     def _communicator(self, payload: Payload) -> None:
         number = payload.varint(2**31)
@@ -160,10 +151,10 @@ class Collector:
             raise PayloadError(f"own rank {rank} among {len(members)}")
         around = [_neighbours(payload, len(members)) for _ in range(2) if payload.more]
         sources, destinations = around if len(around) == 2 else ((), ())
-        known = {0, 1, *self.communicators}
+        known = parent in (0, 1) or parent in self.communicators
         definition = CommunicatorDefinition(
             kind=kind,
-            parent=parent if parent in known else -1,
+            parent=parent if known else -1,
             sequence=sequence,
             twin=twin,
             rank=rank,
@@ -177,19 +168,10 @@ class Collector:
         _once(self.communicators, number, definition)
 
     def _type(self, payload: Payload) -> None:
-        number, size = payload.varint(), payload.varint(_LARGEST_SIZE)
-        payload.zigzag()  # lower bound
-        payload.zigzag()  # extent
-        payload.varint()  # combiner
-        contiguous = bool(payload.varint())
-        _once(self.types, number, TypeDefinition(size, payload.string(), contiguous))
+        _once(self.types, *payload.whole(_read_type))
 
     def _list(self, payload: Payload) -> None:
-        payload.varint()  # the kernel has checked that it is the next one
-        steps = payload.zigzags(payload.varint())
-        if len(steps) and np.abs(steps).max() > 2**32:
-            raise PayloadError(f"an age of {int(np.abs(steps).max())} requests")
-        self.lists.append(np.cumsum(steps))
+        self.lists.append(payload.whole(_read_list))
 
     def _vector(self, payload: Payload) -> None:
         payload.varint()
@@ -276,6 +258,42 @@ class Collector:
         numbers = [payload.varint() for _ in range(6)]
         numbers += [payload.varint() for _ in range(2) if payload.more]
         self.end = End(reason, code, *numbers)
+
+
+def _read_function(payload: Payload) -> tuple[int, FunctionDefinition]:
+    number, name = payload.varint(), payload.string()
+    kind = trace_format().name("function_kind", payload.varint())
+    if not name.startswith("MPI_") or not name.isidentifier():
+        raise PayloadError(f"a function named {name[:40]!r}")
+    return number, FunctionDefinition(name, kind)
+
+
+def _read_site(payload: Payload) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Read a site and its frames: numbers of modules, and offsets in them."""
+    number = payload.varint()
+    frames = [(payload.varint(), payload.varint())]
+    if payload.more:
+        callers = payload.varint(_MOST_FRAMES)
+        frames += [(payload.varint(), payload.varint()) for _ in range(callers)]
+    return number, tuple(frames)
+
+
+def _read_type(payload: Payload) -> tuple[int, TypeDefinition]:
+    number, size = payload.varint(), payload.varint(_LARGEST_SIZE)
+    payload.zigzag()  # lower bound
+    payload.zigzag()  # extent
+    payload.varint()  # combiner
+    contiguous = bool(payload.varint())
+    return number, TypeDefinition(size, payload.string(), contiguous)
+
+
+def _read_list(payload: Payload) -> NDArray[np.int64]:
+    payload.varint()  # the kernel has checked that it is the next one
+    steps = payload.zigzags(payload.varint())
+    if len(steps) and np.abs(steps).max() > 2**32:
+        raise PayloadError(f"an age of {int(np.abs(steps).max())} requests")
+    ages: NDArray[np.int64] = np.cumsum(steps)
+    return ages
 
 
 def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:

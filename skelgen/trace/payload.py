@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+_T = TypeVar("_T")
 _LONG = 64
+#: Records up to here are remembered [bytes].
+_SHORT = 256
 # Processes that were spawned and belong to another MPI_COMM_WORLD, at most.
 _OUTSIDE = 1 << 16
 
@@ -29,6 +34,17 @@ class Payload:
     def more(self) -> bool:
         """Return whether fields are left: those of later versions come last."""
         return self._at < len(self._data)
+
+    def whole(self, read: Callable[[Payload], _T]) -> _T:
+        """Return what a function reads of a record from its begin.
+
+        Short records are read once: those of most files of a run are equal. What the
+        function returns is shared, so nobody changes it.
+        """
+        if len(self._data) > _SHORT:
+            return read(self)
+        found: _T = _read_before(self._data, read)
+        return found
 
     def varint(self, limit: int = 2**64 - 1) -> int:
         """Read an unsigned number of at most `limit`."""
@@ -112,6 +128,11 @@ class Payload:
             runs.append((first, stride, length))
             known += length
         return _members(tuple(runs), world_size)
+
+
+@lru_cache(maxsize=4096)
+def _read_before(data: bytes, read: Callable[[Payload], _T]) -> _T:
+    return read(Payload(data))
 
 
 @lru_cache(maxsize=1024)

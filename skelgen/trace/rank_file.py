@@ -284,8 +284,11 @@ def _undefined(scan: Scan, definitions: Definitions) -> tuple[int, str, str] | N
 
 
 def _not_in(column: NDArray[Any], known: Any, none: int | None) -> NDArray[np.bool_]:
-    allowed = np.array([*known, *([] if none is None else [none])], np.int64)
-    return ~np.isin(column.astype(np.int64), allowed)
+    numbers = column.tolist()
+    wrong = set(numbers).difference(known) - {none}
+    if not wrong:
+        return np.zeros(len(numbers), bool)
+    return np.array([number in wrong for number in numbers], bool)
 
 
 def decode(

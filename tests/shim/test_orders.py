@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 
 import pytest
 
+from tests.reader_agreement import agree
 from tests.shim.conftest import Lab
 from tests.shim.reader import Trace
 
@@ -24,3 +26,21 @@ def test_calls_in_any_order_are_read_in_that_order(lab: Lab, tmp_path: Path) -> 
     sends = trace.of("Send")
     assert [event.tag for event in sends] == made
     assert [event.count_a for event in sends] == [1 if k % 2 else k % 5 for k in made]
+
+
+def test_calls_that_hardly_repeat_are_read_as_they_were_made(
+    lab: Lab, tmp_path: Path
+) -> None:
+    made = tmp_path / "made"
+    program = [str(lab.compile("irregular")), str(made)]
+    run = lab.launch(1, program, tmp_path / "run", preload=str(lab.shim))
+    assert run.exit_code == 0, run.errors
+    (trace,) = run.traces
+    assert trace.clean
+    numbers = array("i", made.read_bytes())
+    sends = trace.of("Send")
+    assert [event.tag for event in sends] == list(numbers[::2])
+    assert [event.count_a for event in sends] == list(numbers[1::2])
+    waited = [event.requests for event in trace.of("Wait")]
+    assert sorted(number for (number,) in waited) == list(range(1, len(waited) + 1))
+    assert agree(run.folder) > 10

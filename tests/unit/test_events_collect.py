@@ -1,7 +1,12 @@
 """From rank files to flat arrays of all ranks."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from skelgen.events import collect
 from skelgen.events.types import (
@@ -15,6 +20,7 @@ from skelgen.events.types import (
     WILDCARD_TAG,
 )
 from skelgen.trace import open_trace
+from skelgen.trace.payload import Payload
 from tests.trace_samples import ring, save_ring
 from tests.trace_writer import RankWriter
 
@@ -472,3 +478,37 @@ def test_a_call_site_with_its_callers_is_told_apart_from_others(tmp_path):
         "app+0x20 < app+0x400",
         "app+0x20 < app+0x300",
     ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=2, max_size=5))
+def test_ranks_keep_their_own_definitions(differences):
+    """Numbers of functions, types and sites mean what each file says of them."""
+    names = ("MPI_Bcast", "MPI_Allreduce", "MPI_Barrier")
+    ranks = len(differences)
+    writers = [begun(rank, ranks) for rank in range(ranks)]
+    for writer, (function, size, site, peer) in zip(writers, differences, strict=True):
+        writer.event(names[function], count_a=5, type_a=1 << size, site=8 * site)
+        writer.event("MPI_Send", peer=peer % ranks, tag=1, count_a=3, type_a=1 << size)
+    with tempfile.TemporaryDirectory() as folder:
+        events = collected(Path(folder), *writers)
+    calls = events.calls
+    for rank, (function, size, site, peer) in enumerate(differences):
+        first, second = (named(calls, 2 * rank + i) for i in range(2))
+        assert first["function"] == names[function]
+        assert first["datatype_bytes"] == 1 << size
+        assert events.sites[first["site"]] == f"app+{8 * site:#x}"
+        assert second["peer"] == peer % ranks
+        assert calls.size_bytes[2 * rank + 1] == 3 << size
+
+
+def test_records_that_equal_others_are_read_once():
+    read = []
+
+    def number(payload):
+        read.append(payload.varint())
+        return read[-1]
+
+    records = [bytes([5]), bytes([6]), bytes([5]), bytes([7]) * 300, bytes([7]) * 300]
+    assert [Payload(data).whole(number) for data in records] == [5, 6, 5, 7, 7]
+    assert read == [5, 6, 7, 7]

@@ -299,6 +299,35 @@ def test_the_recorders_own_cost_is_summed_up(tmp_path):
     assert "of the ranks' time" in describe(run)
 
 
+@pytest.mark.parametrize(
+    ("overhead_ms", "cost_ps", "cause"),
+    [
+        (100, 0, "100 ms of it defined calls that were new"),
+        (0, 10_000_000, "there are 5002 calls, with little between them"),
+    ],
+)
+def test_a_recording_that_cost_much_says_why(tmp_path, overhead_ms, cost_ps, cause):
+    def body(writer, rank):
+        extras = {"overhead": overhead_ms * 2_000_000}
+        writer.event("MPI_Barrier", 2_000_000_000, 10, extras=extras)
+        for _ in range(5000 - 1):
+            writer.event("MPI_Barrier", 50, 10)
+
+    run = recorded(tmp_path, body, ranks=1, cost_ps=cost_ps)
+    (warning,) = run.warnings
+    assert warning.startswith("recording took ")
+    assert cause in warning
+    assert "MPI_Pcontrol(0) pauses" in warning
+
+
+def test_a_recording_that_cost_little_says_nothing(tmp_path):
+    def body(writer, rank):
+        extras = {"overhead": 2_000_000}
+        writer.event("MPI_Barrier", 2_000_000_000, 10, extras=extras)
+
+    assert recorded(tmp_path, body, ranks=1).warnings == ()
+
+
 def test_the_description_shows_all_of_it(tmp_path):
     save_ring(tmp_path, ranks=2)
     text = describe(summary_of(tmp_path))

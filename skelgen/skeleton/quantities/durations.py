@@ -80,12 +80,14 @@ def _with_alike(
     """Add the like of wanted leaves in all groups, so that programs keep one form."""
     alike: dict[Hashable, list[tuple[int, int]]] = {}
     found: set[Hashable] = set()
+    keys = signature.symbols[["function", "family", "site"]].tolist()
     for number, group in enumerate(signature.groups):
-        for leaf, symbol in enumerate(group.nest.symbol[group.nest.body_items == 0]):
-            row = signature.symbols[symbol]
-            key = tuple(int(row[name]) for name in ("function", "family", "site"))
+        symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
+        chosen = wanted[number].tolist()
+        for leaf, symbol in enumerate(symbols):
+            key = keys[symbol]
             alike.setdefault(key, []).append((number, leaf))
-            if wanted[number][leaf]:
+            if chosen[leaf]:
                 found.add(key)
     return {place for key in found for place in alike[key]}
 

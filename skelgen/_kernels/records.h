@@ -1,0 +1,107 @@
+#ifndef SKELGEN_RECORDS_H
+#define SKELGEN_RECORDS_H
+#include <stdint.h>
+/* Writes rows of numbers as records of an export: as text, or through the OTF2 library. */
+
+enum skelgen_records_stop {
+	SKELGEN_RECORDS_DONE = 0,
+	SKELGEN_RECORDS_FULL = 1, /* no room for the next row */
+	SKELGEN_RECORDS_NEXT = 2, /* lane `wanted` has no rows left */
+};
+
+/* Rows of one kind, in the order of their keys. */
+struct skelgen_record_group {
+	int64_t count;
+	int64_t next; /* row */
+	const int64_t *key;
+	const int32_t *kind;       /* template, or what the library writes; negative: nothing */
+	const int64_t *time;       /* or NULL */
+	const uint8_t *values[12]; /* columns */
+	int64_t stride[12];        /* from row to row [bytes]; 0: all rows have the same value */
+	uint8_t narrow[12];        /* of 32 bits, else of 64 */
+	int64_t columns;
+};
+
+enum skelgen_text_part_kind {
+	SKELGEN_TEXT_LITERAL = 0,
+	SKELGEN_TEXT_INTEGER = 1,
+	SKELGEN_TEXT_THOUSANDTHS = 2, /* with three digits behind the point */
+	SKELGEN_TEXT_NAME = 3,        /* row of the names */
+	SKELGEN_TEXT_OR = 4,          /* an integer, or this text when it is negative */
+};
+
+/* A part of a template. */
+struct skelgen_text_part {
+	int32_t kind;
+	int32_t column;
+	int64_t first; /* of its text [bytes] */
+	int64_t length;
+};
+
+struct skelgen_text {
+	const struct skelgen_text_part *parts;
+	const int64_t *part_first; /* of each template, and the end */
+	const int64_t *longest;    /* room that a row of each template needs [bytes] */
+	int64_t template_count;
+	const uint8_t *literals; /* with 16 bytes behind them, as the names */
+	const uint8_t *names;
+	const int64_t *name_first; /* of each name, and the end */
+	int64_t name_count;
+
+	uint8_t *out;
+	int64_t capacity;
+	int64_t used;
+	int64_t *row_time; /* of each row, or NULL */
+	int64_t *row_end;  /* where each row ends, or NULL */
+	int64_t row_capacity;
+	int64_t row_count;
+};
+
+/* The text of one stream, with the time of each row. */
+struct skelgen_lane {
+	const uint8_t *bytes;
+	const int64_t *time;
+	const int64_t *end;
+	int64_t count;
+	int64_t next;
+	int64_t ended; /* no rows follow */
+};
+
+struct skelgen_lanes {
+	struct skelgen_lane *lanes;
+	int64_t count;
+	int64_t wanted;
+	int64_t *heap; /* room for a number of each lane */
+	uint8_t *out;
+	int64_t capacity;
+	int64_t used;
+};
+
+/* What the OTF2 library writes; the number is the kind of a row. */
+struct skelgen_otf2 {
+	int (*enter)(void *, void *, uint64_t, uint32_t);
+	int (*leave)(void *, void *, uint64_t, uint32_t);
+	int (*send)(void *, void *, uint64_t, uint32_t, uint32_t, uint32_t, uint64_t);
+	int (*isend)(void *, void *, uint64_t, uint32_t, uint32_t, uint32_t, uint64_t, uint64_t);
+	int (*isend_complete)(void *, void *, uint64_t, uint64_t);
+	int (*irecv_request)(void *, void *, uint64_t, uint64_t);
+	int (*recv)(void *, void *, uint64_t, uint32_t, uint32_t, uint32_t, uint64_t);
+	int (*irecv)(void *, void *, uint64_t, uint32_t, uint32_t, uint32_t, uint64_t, uint64_t);
+	int (*collective_begin)(void *, void *, uint64_t);
+	int (*collective_end)(void *, void *, uint64_t, uint8_t, uint32_t, uint32_t, uint64_t,
+			      uint64_t);
+	int (*collective_request)(void *, void *, uint64_t, uint64_t);
+	int (*collective_complete)(void *, void *, uint64_t, uint8_t, uint32_t, uint32_t, uint64_t,
+				   uint64_t, uint64_t);
+	int (*cancelled)(void *, void *, uint64_t, uint64_t);
+	void **writers;
+	int64_t writer_count;
+	int64_t written[13]; /* records of each kind */
+};
+
+int skelgen_write_text(struct skelgen_text *text, struct skelgen_record_group *groups,
+		       int64_t count);
+int skelgen_merge_text(struct skelgen_lanes *lanes);
+int skelgen_write_otf2(struct skelgen_otf2 *otf2, struct skelgen_record_group *groups,
+		       int64_t count);
+#endif

@@ -337,7 +337,8 @@ def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
     Where gaps say why ranks had no core, what others took is left out, and the skeleton
     sleeps as they did, though no disk moves.
     """
-    apart, others = [], []
+    apart: list[RankFile] = []
+    others: list[RankFile] = []
     for file, apart_there in zip(run.files, told_apart(run.files), strict=True):
         (apart if apart_there else others).append(file)
     parts: dict[str, float] = {}

@@ -312,7 +312,8 @@ class _Work:
         idle = _idle(self.symbols, own)
         if idle is None:
             return np.zeros(leaves)
-        return np.bincount(leaf, self._chosen(idle, own), leaves)
+        sums = np.bincount(leaf, self._chosen(idle, own), leaves)
+        return np.asarray(sums, np.float64)
 
     def _peers(
         self, nest: Nest, leaf: NDArray[np.int32], rank: int

@@ -11,7 +11,7 @@ import ast
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -179,13 +179,14 @@ def shared(kind: str) -> dict[str, list[str]]:
     """
     places: dict[str, set[str]] = defaultdict(set)
     for path, tree in modules().items():
-        for name in _names(kind, path, tree):
+        for name in names(kind, path, tree):
             at = path.partition("/")[0] if kind == "functions" else path
             places[name].add(at)
     return {name: sorted(found) for name, found in places.items() if len(found) > 1}
 
 
-def _names(kind: str, path: str, tree: ast.Module) -> Iterator[str]:
+def names(kind: str, path: str, tree: ast.Module) -> Iterator[str]:
+    """Return the public names of one kind that a module defines, see `shared`."""
     if kind == "modules":
         stem = Path(path).stem
         if stem not in _OF_A_PLACE:
@@ -193,14 +194,49 @@ def _names(kind: str, path: str, tree: ast.Module) -> Iterator[str]:
         return
     for node in tree.body:
         match kind, node:
-            case (
-                ("classes", ast.ClassDef(name=name))
-                | ("functions", ast.FunctionDef(name=name))
-                | ("constants", ast.AnnAssign(target=ast.Name(id=name)))
-                | ("constants", ast.Assign(targets=[ast.Name(id=name)]))
-            ) if not name.startswith("_"):
-                if kind != "constants" or name.isupper():
-                    yield name
+            case ("classes", ast.ClassDef(name=name)) | (
+                "functions",
+                ast.FunctionDef(name=name),
+            ):
+                found = [name]
+            case ("constants", ast.AnnAssign(target=target)) | (
+                "constants",
+                ast.Assign(targets=[target]),
+            ):
+                found = [
+                    one.id
+                    for one in ast.walk(target)
+                    if isinstance(one, ast.Name) and one.id.isupper()
+                ]
+            case _:
+                continue
+        yield from (name for name in found if not name.startswith("_"))
+
+
+def imports_in_functions(package: str) -> list[str]:
+    """Return where functions of a package import without a comment that says why."""
+    found = []
+    for path, tree in modules().items():
+        if not path.startswith(f"{package}/"):
+            continue
+        lines = (PACKAGE / path).read_text().split("\n")
+        found += [f"{path}:{number}" for number in _unexplained(tree, lines)]
+    return found
+
+
+def _unexplained(tree: ast.Module, lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines of imports in functions below neither a comment nor an import."""
+    inside = {
+        node.lineno
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    for number in sorted(inside):
+        above = lines[number - 2].strip()
+        if not above.startswith("#") and number - 1 not in inside:
+            yield number
 
 
 def rooms(package: str) -> dict[str, int]:

@@ -10,10 +10,10 @@ from skelgen.launch.secrets import hidden
 from skelgen.matching.waits import WaitKind, WaitState
 from skelgen.prediction import Calibration, SkeletonFacts
 from skelgen.prediction.skeleton_file import SkeletonDescription
-from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.trust.recording_doubts import Unseen, Used
 from skelgen.trust.skeleton_doubts import NOT_COMPUTED
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 COUNT = st.integers(0, 1 << 40)

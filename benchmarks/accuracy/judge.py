@@ -16,10 +16,10 @@ from benchmarks.accuracy.results import (
 )
 from skelgen._paths import method_errors
 from skelgen.prediction.judging import ScenarioTimes, judged
-from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.cases import Case
 from skelgen.trust.learning import half_width_without
 from skelgen.trust.store import load
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 from tests.testbed.scenarios import SCENARIOS
 
 _REFERENCES = {

@@ -13,7 +13,7 @@ from cffi import FFI
 
 _HERE = Path(__file__).resolve().parent
 NAMES = sorted(path.stem for path in _HERE.glob("[!_]*.c"))
-HEADERS = sorted(f"skelgen/_kernels/{path.name}" for path in _HERE.glob("*.h"))
+_HEADERS = sorted(f"skelgen/_kernels/{path.name}" for path in _HERE.glob("*.h"))
 
 
 def _declarations(name: str) -> str:
@@ -30,7 +30,7 @@ def builder(name: str) -> FFI:
         f'#include "{name}.h"\n',
         sources=[f"skelgen/_kernels/{name}.c"],
         include_dirs=["skelgen/_kernels"],
-        depends=[*HEADERS, "pmpi_shim/crc.h", "pmpi_shim/skelgen_record.h"],
+        depends=[*_HEADERS, "pmpi_shim/crc.h", "pmpi_shim/skelgen_record.h"],
         extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
     )
     return ffi

@@ -131,6 +131,7 @@ def _print(built: Built) -> None:
             ("skeleton", f"{built.skeleton_events} events"),
             *([("computation", built.fitted_mix)] if built.fitted_mix else []),
             ("expected", format_seconds(built.expected_s)),
+            *([("divided", built.divided)] if built.divided else []),
             ("dropped", f"{built.dropped_share:.2%} of the application's time"),
             *(
                 (

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from skelgen.phases import Parameters, Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
+    from skelgen.phases.types import NestLevel
 
 logger = logging.getLogger(__name__)
 
 #: Names of MPI functions that one line of the table shows.
 _MOST_CALLS = 6
+#: Share of the time in no phase that is shown: signatures of earlier versions have it.
+_SHOWN = 5e-5
 
 
 class _Showing(TyperGroup):
@@ -65,16 +68,17 @@ Relevance = Annotated[
 Longest = Annotated[
     str | None,
     typer.Option(
-        help="Divide an iteration that takes more of the time into phases inside."
-        "  [default: 1%]",
+        help="Divide an iteration that takes more of the time into phases inside. "
+        "Default: the level with the least expected error for the time that measuring "
+        "takes.",
         show_default=False,
     ),
 ]
 TimeSimilarity = Annotated[
     str | None,
     typer.Option(
-        help="Occurrences of one phase: shorter over longer, between neighbours."
-        "  [default: 50%]",
+        help="Divide a phase where its times jump for the rest of the run: shorter "
+        "over longer.  [default: 50%]",
         show_default=False,
     ),
 ]
@@ -209,7 +213,7 @@ def _sorted(signature: PhaseSignature) -> list[Phase]:
 
 def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:
     print_table(
-        ["phase", "weight", "time", "+-", "share", "events", "calls"],
+        ["phase", "weight", "time", "+-", "share", "events", "calls", "where"],
         [
             [
                 str(phase.number),
@@ -218,11 +222,14 @@ def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:
                 f"{phase.spread:.1%}",
                 f"{phase.share:.1%}",
                 str(phase.events),
-                _shortened(phase.calls),
+                _shortened(phase.calls, phase.part),
+                phase.stratum,
             ]
             for phase in _sorted(signature)
         ],
     )
+    if signature.levels:
+        _print_levels(signature.levels)
     whole_s, paet_s = signature.application_s, signature.predicted_s
     missing = paet_s / whole_s - 1 if whole_s else 0.0
     rest = max(0.0, 1 - signature.covered_share - signature.others_share)
@@ -232,15 +239,34 @@ def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:
             ("time x weight", f"{format_seconds(paet_s)} ({missing:+.2%})"),
             (
                 "not covered",
-                f"{signature.others_share:.2%} in smaller phases ({signature.others}), "
-                f"{rest:.2%} at the ends of the run",
+                f"{signature.others_share:.2%} in smaller phases ({signature.others})"
+                + (f", {rest:.2%} at the ends of the run" if rest > _SHOWN else ""),
             ),
             *((what, str(file)) for what, file in files.items() if file is not None),
         ]
     )
 
 
-def _shortened(calls: tuple[str, ...]) -> str:
-    names = [name.removeprefix("MPI_") for name in calls[:_MOST_CALLS]]
-    more = len(calls) - len(names)
+def _print_levels(levels: Sequence[NestLevel]) -> None:
+    """Print what measuring costs at this level of the loops, and next to it."""
+    print_table(
+        ["level", "phases", "occurrences", "error", "cost", ""],
+        [
+            [
+                f"--longest {level.longest:.2g}",
+                str(level.phases),
+                str(level.occurrences),
+                f"+-{level.error:.1%}",
+                f"{level.cost:.1%}",
+                "chosen" if level.chosen else "",
+            ]
+            for level in levels
+        ],
+    )
+
+
+def _shortened(calls: tuple[str, ...], part: str = "body") -> str:
+    names = [] if part == "body" else [f"({part})"]
+    names += [name.removeprefix("MPI_") for name in calls[:_MOST_CALLS]]
+    more = len(calls[_MOST_CALLS:])
     return " ".join(names) + (f" and {more} more" if more else "")

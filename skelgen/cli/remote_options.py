@@ -16,7 +16,7 @@ from skelgen.errors import UsageError
 from skelgen.pipeline.server_client import ServerClient, server_address
 
 #: The variable with the token.
-VARIABLE = "SKELGEN_TOKEN"
+_VARIABLE = "SKELGEN_TOKEN"
 _MOST_BYTES = 4096
 
 ServerUrl = Annotated[
@@ -33,7 +33,7 @@ TokenFile = Annotated[
         "--token-file",
         metavar="FILE",
         help="File with the token, which only you may read.",
-        show_default=f"{VARIABLE}, else it is asked for",
+        show_default=f"{_VARIABLE}, else it is asked for",
     ),
 ]
 Authority = Annotated[
@@ -69,12 +69,12 @@ def token_of(file: Path | None, shown: str) -> str:
     """
     if file is not None:
         return _in_file(file)
-    if found := os.environ.get(VARIABLE, "").strip():
+    if found := os.environ.get(_VARIABLE, "").strip():
         return found
     if sys.stdin.isatty() and sys.stderr.isatty():
         return getpass.getpass(f"Token for {shown}: ").strip()
     raise UsageError(
-        f"a token is needed for {shown}: put it into {VARIABLE}, or into a file that "
+        f"a token is needed for {shown}: put it into {_VARIABLE}, or into a file that "
         "only you may read and give --token-file"
     )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from skelgen.errors import UsageError
 from skelgen.units import format_bytes
 
-VARIABLE = "SKELGEN_MAX_MEMORY"
+MEMORY_VARIABLE = "SKELGEN_MAX_MEMORY"
 #: Memory for what one file stands for, unless the variable says more [bytes].
 USUAL_BYTES = 4 << 30
 _SIZE = re.compile(r"([0-9]{1,9})\s*([KMGT]?)(i?B)?", re.I)
@@ -57,7 +57,7 @@ class Budget:
             raise BudgetError(
                 f"{what} take about {format_bytes(self.taken_bytes)} of memory, "
                 f"expected at most {format_bytes(most_bytes)}; if the file is right, "
-                f"allow more with {VARIABLE}, such as {VARIABLE}=64GiB"
+                f"allow more with {MEMORY_VARIABLE}, such as {MEMORY_VARIABLE}=64GiB"
             )
 
 
@@ -71,12 +71,14 @@ def most_memory_bytes() -> int:
     UsageError
         When the variable is set to something else.
     """
-    text = os.environ.get(VARIABLE, "").strip()
+    text = os.environ.get(MEMORY_VARIABLE, "").strip()
     if not text:
         return min(USUAL_BYTES, _memory_bytes() // 2)
     size = _SIZE.fullmatch(text)
     if size is None or not int(size[1]):
-        raise UsageError(f"{VARIABLE}={text}: expected a size such as 8GiB or 500MB")
+        raise UsageError(
+            f"{MEMORY_VARIABLE}={text}: expected a size such as 8GiB or 500MB"
+        )
     return int(size[1]) << _UNITS[size[2].upper()]
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from skelgen.documents.numbers import NumberError, real
 
 #: Moments: from 1970 to 2286 [s].
-MOST_S = 1e10
+LATEST_S = 1e10
 #: What is said of a text that is none.
 EXPECTED = "expected a date such as 2026-01-31T12:00:00Z, or seconds since 1970"
 
@@ -32,7 +32,7 @@ def moment_s(text: str) -> float:
         found = real(text)
     except NumberError:
         found = _date_s(text)
-    if not 0 <= found <= MOST_S:
+    if not 0 <= found <= LATEST_S:
         raise NumberError(f"read {text[:40]!r}, {EXPECTED}")
     return found
 

@@ -17,7 +17,7 @@ from skelgen.documents.text_of_bytes import unescaped
 from skelgen.errors import InputError
 
 #: Collections within collections; a loop takes two levels.
-DEEPEST = 1000
+_DEEPEST = 1000
 
 Value = str | list[Any] | dict[str, Any]
 _PARSER = getattr(yaml, "CLoader", yaml.Loader)
@@ -95,8 +95,8 @@ class _Builder:
             self.keys[-1] = None
 
     def begin(self, event: Any, value: list[Any] | dict[str, Any]) -> None:
-        if len(self.stack) >= DEEPEST:
-            raise self.fail(event, f"read more than {DEEPEST} levels of collections")
+        if len(self.stack) >= _DEEPEST:
+            raise self.fail(event, f"read more than {_DEEPEST} levels of collections")
         self.add(event, value)
         self.stack.append(value)
         self.keys.append(None)

@@ -19,7 +19,7 @@ from skelgen.documents.text_of_bytes import whole
 from skelgen.errors import InputError
 
 #: Values within values; none of our files has ten.
-DEEPEST = 100
+_DEEPEST = 100
 _MOST_DIGITS = 18
 
 
@@ -88,7 +88,7 @@ def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _cleaned(value: Any, depth: int) -> Any:
     """Return a value with its words checked."""
-    if depth > DEEPEST:
+    if depth > _DEEPEST:
         raise ValueError(_too_deep())
     if isinstance(value, str):
         return _word(value)
@@ -128,4 +128,4 @@ def _constant(text: str) -> float:
 
 
 def _too_deep() -> str:
-    return f"read more than {DEEPEST} levels of lists and objects"
+    return f"read more than {_DEEPEST} levels of lists and objects"

@@ -51,9 +51,9 @@ RECEIVING = (
 )
 #: Kinds that do both: `peer2` is the source.
 TWO_SIDED = (CallKind.SENDRECV, CallKind.ISENDRECV)
-#: Kinds that make a request which calls start.
 #: Kinds whose calls name several partners instead of requests.
 WITH_PARTNERS = (CallKind.SIGNAL, CallKind.AWAIT)
+#: Kinds that make a request which calls start.
 PERSISTENT = (CallKind.SEND_INIT, CallKind.RECEIVE_INIT, CallKind.COLLECTIVE_INIT)
 COLLECTIVES = (CallKind.COLLECTIVE, CallKind.ICOLLECTIVE, CallKind.COLLECTIVE_INIT)
 _BEGINNING_NOTHING = (

@@ -20,7 +20,7 @@ from skelgen.events.shapes import plain_name
 from skelgen.events.types import PROC_NULL, ROOT, Calls, Communicator
 
 #: A matrix of more ranks is not made.
-MOST_RANKS = 4096
+_MOST_RANKS = 4096
 _EACH = {"alltoall", "reduce_scatter_block"}
 _AT_ROOT = {"bcast", "scatter"}
 _NOTHING = {"barrier", "scatterv"}
@@ -36,7 +36,7 @@ class Traffic:
         Bytes sent by all ranks in calls of each function; what a rank sends itself
         counts [bytes].
     matrix : (ranks, ranks) float64 array
-        Bytes in messages from each rank to each other; (0, 0) beyond `MOST_RANKS`
+        Bytes in messages from each rank to each other; (0, 0) beyond `_MOST_RANKS`
         ranks [bytes].
     messages : (ranks, ranks) uint32 array
         Messages from each rank to each other, those without bytes too.
@@ -56,7 +56,7 @@ def traffic(calls: Calls) -> Traffic:
     """
     kinds = [function_info(name).kind for name in calls.functions]
     kind = np.array([*kinds, CallKind.LOCAL])[calls.shapes["function"]]
-    size = calls.ranks if calls.ranks <= MOST_RANKS else 0
+    size = calls.ranks if calls.ranks <= _MOST_RANKS else 0
     matrix, messages = np.zeros((size, size)), np.zeros((size, size), np.uint32)
     is_sending = np.isin(kind, SENDING)
     function_bytes = np.zeros(len(calls.functions))

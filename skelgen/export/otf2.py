@@ -14,7 +14,7 @@ from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
 from skelgen.export.columns import Columns
 from skelgen.export.messages import Messages
-from skelgen.export.otf2_archive import NAME, opened
+from skelgen.export.otf2_archive import ARCHIVE_NAME, opened
 from skelgen.export.otf2_definitions import Otf2Definitions, communicator_numbers
 from skelgen.export.otf2_events import Otf2Events
 from skelgen.export.otf2_library import check, library
@@ -48,7 +48,7 @@ def write(run: TraceStreams, target: Path) -> Written:
         f"{messages.alone} halves of messages are without the other: such a receive "
         "states its capacity"
     )
-    anchor = target / f"{NAME}.otf2"
+    anchor = target / f"{ARCHIVE_NAME}.otf2"
     return Written(
         (anchor,), dict(sorted(records.items())), (note,) if messages.alone else ()
     )
@@ -89,7 +89,9 @@ class _Writer:
         table, numbers = run.calls, communicator_numbers(run)
         regions = {name: i for i, name in enumerate(run.functions)}
         self._region = table.column(lambda call: regions[call.function])
-        self._operation = table.column(lambda call: otf2.COLLECTIVES.get(call.name, -1))
+        self._operation = table.column(
+            lambda call: otf2.COLLECTIVE_NUMBERS.get(call.name, -1)
+        )
         blocks = table.column(lambda call: call.kind is CallKind.COLLECTIVE)
         self._meets = (blocks != 0) & (self._operation >= 0)
         self._rooted = table.column(lambda call: call.rooted).astype(bool)

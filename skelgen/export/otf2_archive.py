@@ -14,7 +14,7 @@ from skelgen.export import otf2_library as otf2
 from skelgen.export.otf2_library import check, interface, library
 
 #: Of the archive; its anchor file is called so.
-NAME = "traces"
+ARCHIVE_NAME = "traces"
 #: Chunks of events that a location has before they are written out. The library's own
 #: memory holds up to 128 MiB a location.
 _MOST_CHUNKS = 2
@@ -53,7 +53,7 @@ def opened(target: Path) -> Iterator[Any]:
     ffi, lib = interface(), library()
     archive = lib.OTF2_Archive_Open(
         str(target).encode(),
-        NAME.encode(),
+        ARCHIVE_NAME.encode(),
         otf2.WRITE,
         otf2.EVENT_CHUNK_BYTES,
         otf2.DEFINITION_CHUNK_BYTES,

@@ -111,7 +111,7 @@ ENTER, LEAVE, SEND, ISEND, ISEND_COMPLETE, IRECV_REQUEST, RECV, IRECV = range(8)
 COLLECTIVE_BEGIN, COLLECTIVE_END, COLLECTIVE_REQUEST = 8, 9, 10
 COLLECTIVE_COMPLETE, CANCELLED = 11, 12
 #: Collectives by the name of the blocking form, in lower case.
-COLLECTIVES = {
+COLLECTIVE_NUMBERS = {
     name: number
     for number, name in enumerate(
         "barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall "

@@ -280,7 +280,7 @@ class _Lines:
         forms = (
             _line(*event),
             _line(*event, *sent, *where),
-            _line(*event, *sent, f"{names.ROOT}", "1", *where),
+            _line(*event, *sent, f"{names.IS_ROOT}", "1", *where),
         )
         begins = [text.template(*i, *form) for form in forms for i in ((), inside)]
         end = _line("2", place, 1, 2, "0")

@@ -21,11 +21,11 @@ TYPE_NAMES = {
     FILES: "MPI I/O",
 }
 #: What a collective sends and receives, whether it is the root, and where.
-SEND_SIZE, RECEIVE_SIZE, ROOT, COMMUNICATOR = range(50100001, 50100005)
+SEND_SIZE, RECEIVE_SIZE, IS_ROOT, COMMUNICATOR = range(50100001, 50100005)
 SIZE_NAMES = {
     SEND_SIZE: "Send Size in MPI Global OP",
     RECEIVE_SIZE: "Recv Size in MPI Global OP",
-    ROOT: "Root in MPI Global OP",
+    IS_ROOT: "Root in MPI Global OP",
     COMMUNICATOR: "Communicator in MPI Global OP",
 }
 #: Functions that Extrae does not know get numbers from here on.

@@ -30,7 +30,9 @@ class MatchRole(IntFlag):
 
 
 #: Calls that create a persistent request.
-PERSISTENT = MatchRole.SEND_INIT | MatchRole.RECEIVE_INIT | MatchRole.COLLECTIVE_INIT
+PERSISTENT_ROLES = (
+    MatchRole.SEND_INIT | MatchRole.RECEIVE_INIT | MatchRole.COLLECTIVE_INIT
+)
 
 
 _ROLES = {

@@ -18,7 +18,7 @@ from skelgen.models.runs import LARGEST, SMALLEST, Meaning, ModelInput, when_of
 from skelgen.trust import Doubt
 
 #: Of the format: it changes when a member means another thing.
-VERSION = 1
+MODEL_FILE_VERSION = 1
 
 _MEMBERS = (
     *("skelgen_model", "family", "formula", "inputs", "quantity", "unit", "scale"),
@@ -30,7 +30,7 @@ _MOST_RUNS = 10**12
 def model_facts(model: Model) -> dict[str, Any]:
     """Return what the file of a model holds."""
     return {
-        "skelgen_model": VERSION,
+        "skelgen_model": MODEL_FILE_VERSION,
         "family": model.family,
         "formula": to_text(model.formula),
         "inputs": [
@@ -137,10 +137,10 @@ def model_of(field: Field) -> Model:
     if not is_model(field):
         raise field.error("is not the file of a model; skelgen model fit writes one")
     version = field.mapping(["skelgen_model"], None)["skelgen_model"]
-    if version.integer(1, 10**6) > VERSION:
+    if version.integer(1, 10**6) > MODEL_FILE_VERSION:
         raise version.error(
-            f"is of version {version.value}, this skelgen reads up to {VERSION}; "
-            "install a later one"
+            f"is of version {version.value}, this skelgen reads up to "
+            f"{MODEL_FILE_VERSION}; install a later one"
         )
     parts = field.mapping(_MEMBERS, ("error", "parts", "together", "template"))
     inputs = tuple(_input(one) for one in parts["inputs"].items())

@@ -43,7 +43,7 @@ from skelgen.monitor.sightings import (
 from skelgen.monitor.watched_run import Followed, Keeper, Member, followed_of
 
 #: Part of a core that looks at watched processes may take with the usual interval.
-COST = 0.00015
+_LOOKING_COST = 0.00015
 #: How often what goes on is kept [s].
 _KEEP_S = 60.0
 
@@ -146,7 +146,9 @@ class Watcher:
         if now_s >= self._next_s:
             before = self._cost()
             self._look_at_all(now_s)
-            pause_s = (self._cost() - before) / COST * self._interval_s / USUAL_S
+            pause_s = (
+                (self._cost() - before) / _LOOKING_COST * self._interval_s / USUAL_S
+            )
             self._next_s = now_s + pause_s
         self._write_waiting()
         if self._changed or (self._runs and now_s - self._kept_s >= _KEEP_S):

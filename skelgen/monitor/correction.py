@@ -8,7 +8,7 @@ from collections import deque
 from skelgen.monitor.spin import MOST_CPU_S, Spin
 
 #: Part of a core that spins may take.
-COST = 0.0003
+SPINNING_COST = 0.0003
 #: Estimate and spin differ when they are further apart than this; a load has changed
 #: when the estimate has moved by so much [1].
 DIFFERENT = 0.05
@@ -41,7 +41,7 @@ class Correction:
             The estimate [0 to 1].
         now_s : float
         """
-        self._allowed_s += COST * max(0.0, now_s - self._last_s)
+        self._allowed_s += SPINNING_COST * max(0.0, now_s - self._last_s)
         self._allowed_s = min(self._allowed_s, 3 * MOST_CPU_S)
         self._last_s = now_s
         if not abs(passive - self._about) <= DIFFERENT:

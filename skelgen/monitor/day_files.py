@@ -22,7 +22,7 @@ from skelgen.monitor.records import LineError, SampleMark, SampleRow, read_line,
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl")
 #: Most that a file may hold; then its older samples are joined [bytes].
-MOST_BYTES = 1_000_000
+_MOST_BYTES = 1_000_000
 #: From so many days on samples are joined to means of so many seconds.
 _AGES = ((2, 60.0), (14, 600.0))
 #: Files of so many days ago are removed.
@@ -64,7 +64,7 @@ class DayFile:
     """
 
     def __init__(
-        self, folder: Path, interval_s: float, most_bytes: int = MOST_BYTES
+        self, folder: Path, interval_s: float, most_bytes: int = _MOST_BYTES
     ) -> None:
         self._folder, self._interval_s = make_private(folder), interval_s
         self._most, self._day = most_bytes, ""

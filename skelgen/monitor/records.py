@@ -18,7 +18,7 @@ from typing import Any
 from skelgen.monitor.sensor import Sample
 
 #: Version of the lines.
-VERSION = 1
+_VERSION = 1
 #: Quantities of every node, with how many digits are kept.
 _QUANTITIES = (
     ("cpu", 4),
@@ -92,7 +92,7 @@ class SampleMark:
     reason: str = ""
 
 
-KINDS = ("begin", "end", "columns", "gap", "back", "refused")
+_KINDS = ("begin", "end", "columns", "gap", "back", "refused")
 
 
 def columns_of(sample: Sample) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def text_of(what: SampleRow | SampleMark, columns: Sequence[str] = ()) -> str:
         said: Any = {what.kind: round(what.time, 1)}
         if what.kind == "columns":
             said |= {
-                "version": VERSION,
+                "version": _VERSION,
                 "interval_s": what.interval_s,
                 "names": list(what.columns),
             }
@@ -228,14 +228,14 @@ def _row(said: list[Any], columns: Sequence[str]) -> SampleRow:
 
 
 def _mark(said: dict[str, Any]) -> SampleMark:
-    kind = next((kind for kind in KINDS if kind in said), "")
+    kind = next((kind for kind in _KINDS if kind in said), "")
     if not kind or not _number(said[kind]):
         raise LineError("it is a mark of no known kind")
     time = float(said[kind])
     if kind == "columns":
-        if said.get("version") != VERSION:
+        if said.get("version") != _VERSION:
             raise LineError(
-                f"it is of version {str(said.get('version'))[:20]}, expected {VERSION}"
+                f"it is of version {str(said.get('version'))[:20]}, expected {_VERSION}"
             )
         columns, interval_s = said.get("names"), said.get("interval_s")
         if not isinstance(columns, list) or not all(

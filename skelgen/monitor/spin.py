@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 #: A spin ends when it has had so much CPU time, or after so much wall time [s].
-MOST_CPU_S, MOST_S = 0.04, 0.4
+MOST_CPU_S, MOST_WALL_S = 0.04, 0.4
 #: And when others have had so many turns.
 _TURNS = 6
 #: Interrupts take less; whoever gets a core has it for longer [s].
@@ -59,7 +59,7 @@ def spin(
     begin, had_begin = wall(), had()
     turns: list[tuple[int, int]] = []  # when we were on again, and what we had by then
     last = begin
-    gap, most, most_had = (int(t * 1e9) for t in (_GAP_S, MOST_S, MOST_CPU_S))
+    gap, most, most_had = (int(t * 1e9) for t in (_GAP_S, MOST_WALL_S, MOST_CPU_S))
     while len(turns) <= _TURNS:
         now = wall()
         if now - last > gap:

@@ -16,7 +16,7 @@ from typing import Any
 from skelgen.errors import InputError, UsageError
 from skelgen.monitor.folders import host_folder, make_private, writing
 
-LOCK, STATUS = "lock", "status.json"
+_LOCK, STATUS = "lock", "status.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def locked(host: str, within: Path | None = None) -> Iterator[Path]:
         When another monitor runs.
     """
     folder = make_private(host_folder(host, within))
-    path = folder / LOCK
+    path = folder / _LOCK
     with writing(path):
         handle = os.open(
             path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
@@ -214,7 +214,7 @@ def _taken(handle: int) -> bool:
 
 def holder(folder: Path) -> int:
     """Return the process that has the lock of a folder, 0 when nobody has it."""
-    path = folder / LOCK
+    path = folder / _LOCK
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

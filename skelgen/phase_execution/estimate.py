@@ -15,7 +15,6 @@ from skelgen.launch.mpi import kind_of
 from skelgen.phase_execution.interface import Measured
 from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
-from skelgen.prediction.types import PHASES
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import (
@@ -25,6 +24,7 @@ from skelgen.trust.intervals import (
     whole_draws,
 )
 from skelgen.trust.recording_doubts import hidden_doubts
+from skelgen.trust.types import PHASES
 
 #: Occurrences that differ from the phase's mean in the recording by more standard
 #: errors are no fair sample of it [1].

@@ -12,9 +12,10 @@ from skelgen.phase_execution.estimate import drift, unmeasured_share
 from skelgen.phase_execution.plan import ExecutionPlan
 from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
-from skelgen.prediction.types import PHASES, Times
+from skelgen.prediction.types import Times
 from skelgen.trust import Doubt
 from skelgen.trust.intervals import median_draws, relative_spread
+from skelgen.trust.types import PHASES
 from skelgen.units import format_seconds
 
 

@@ -12,7 +12,7 @@ from skelgen.launch.record import RunFacts
 from skelgen.phases.counts import event_counts
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.thresholds import FIRST_OCCURRENCES, SPREAD_OCCURRENCES
-from skelgen.phases.types import Phase, Phases
+from skelgen.phases.types import EPILOGUE, PROLOGUE, Phase, Phases
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
 
@@ -61,6 +61,7 @@ def sign(
         others=len(others),
         others_share=math.fsum(phase.share for phase in others),
         unseen=unseen,
+        levels=phases.levels,
     )
 
 
@@ -68,6 +69,8 @@ def _occurrences(
     phase: Phase, phases: Phases, counts: NDArray[np.int64]
 ) -> tuple[Occurrence, ...]:
     rows = np.flatnonzero(phases.phase == phase.number - 1)
+    if phase.part == PROLOGUE or (phase.part == EPILOGUE and not phase.calls):
+        return (_at_an_end(phase, phases, counts),)
     first = np.arange(min(len(rows), FIRST_OCCURRENCES))
     spread = np.linspace(first[-1], len(rows) - 1, SPREAD_OCCURRENCES + 1).round()
     return tuple(
@@ -78,4 +81,18 @@ def _occurrences(
             end=tuple(counts[:, rows[number] + 1].tolist()),
         )
         for number in np.union1d(first, spread.astype(np.int64)).tolist()
+    )
+
+
+def _at_an_end(phase: Phase, phases: Phases, counts: NDArray[np.int64]) -> Occurrence:
+    """Return the prologue or epilogue with the occurrence next to it."""
+    begin, end = (0, 2) if phase.part == PROLOGUE else (-3, -1)
+    columns = slice(0, 2) if phase.part == PROLOGUE else slice(-2, None)
+    side = 0 if phase.part == PROLOGUE else 1
+    spent_ns = phases.time_ns[:, columns].sum(axis=1) - phases.unmeasured_ns[:, side]
+    return Occurrence(
+        number=0,
+        time_s=float(spent_ns.mean()) / 1e9,
+        begin=tuple(counts[:, begin].tolist()),
+        end=tuple(counts[:, end].tolist()),
     )

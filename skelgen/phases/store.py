@@ -11,30 +11,31 @@ from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.variables import settings_of
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.phases.types import Parameters, Phase
+from skelgen.phases.types import BODY, PARTS, NestLevel, Parameters, Phase
 from skelgen.signature.read import read_provenance
 from skelgen.signature.write import provenance_lines, quoted, unseen_lines
 from skelgen.trust.recording_doubts import read_unseen
 
 PHASES_FILE = "phases.yaml"
 #: How the file begins.
-BEGINS = re.compile(rb"(#[^\n]*\n)?(# A phase signature;|skelgen_phases:)")
+PHASES_BEGIN = re.compile(rb"(#[^\n]*\n)?(# A phase signature;|skelgen_phases:)")
 #: Version of the format.
-VERSION = 1
+_VERSION = 1
 
 _MOST = 1 << 60
 _FIELDS = (
     "skelgen_phases", "provenance", "folder", "environment", "files", "ranks",
     "threads", "application_s", "counts", "parameters", "phases", "others",
 )  # fmt: skip
-_PARAMETERS = ("relevance", "longest", "time_similarity")
+_PARAMETERS, _LONGEST = ("relevance", "time_similarity"), ("longest",)
+_LEVEL = ("longest", "phases", "occurrences", "error", "cost", "chosen")
 _PHASE = (
     "id", "key", "site_key", "calls", "events", "weight", "time_s", "spread",
     "share", "occurrences",
 )  # fmt: skip
 
 #: What files of earlier versions of skelgen lack, of phases and as a whole.
-_SINCE, _OPTIONAL = ("drift",), ("unseen",)
+_SINCE, _OPTIONAL = ("drift", "part", "stratum"), ("unseen", "levels")
 
 
 def load(path: Path) -> PhaseSignature:
@@ -58,10 +59,10 @@ def load(path: Path) -> PhaseSignature:
         )
     document = Field(path, "", read_document(path))
     version = document.mapping(("skelgen_phases",), None)["skelgen_phases"]
-    if version.text() != str(VERSION):
+    if version.text() != str(_VERSION):
         raise version.error(
-            f"read version {version.text()[:60]!r}, expected {VERSION}: make the phase "
-            "signature again with this skelgen"
+            f"read version {version.text()[:60]!r}, expected {_VERSION}: make the "
+            "phase signature again with this skelgen"
         )
     return _signature(document.mapping(_FIELDS, _OPTIONAL))
 
@@ -95,12 +96,14 @@ def file_of(path: Path) -> Path:
 def text_of(signature: PhaseSignature) -> str:
     """Return the YAML document of a phase signature, sealed with its checksum."""
     numbers = {
-        name: format_real(getattr(signature.parameters, name)) for name in _PARAMETERS
+        name: format_real(value)
+        for name in ("relevance", "longest", "time_similarity")
+        if (value := getattr(signature.parameters, name)) is not None
     }
     share = format_real(signature.others_share)
     lines = [
         "# A phase signature; docs/phases.md of skelgen describes it.",
-        f"skelgen_phases: {VERSION}",
+        f"skelgen_phases: {_VERSION}",
         *provenance_lines(signature.provenance),
         f"folder: {quoted(signature.folder)}",
         *_texts("environment", signature.environment),
@@ -111,11 +114,22 @@ def text_of(signature: PhaseSignature) -> str:
         f"application_s: {format_real(signature.application_s)}",
         f"counts: {quoted(format_integers(signature.counts))}",
         f"parameters: {{{', '.join(f'{a}: {b}' for a, b in numbers.items())}}}",
+        *(["levels:"] if signature.levels else []),
+        *(_level_line(level) for level in signature.levels),
         "phases:" if signature.phases else "phases: []",
         *(line for one in signature.phases for line in _phase_lines(one)),
         f"others: {{phases: {signature.others}, share: {share}}}",
     ]
     return sealed_yaml("\n".join(lines) + "\n")
+
+
+def _level_line(level: NestLevel) -> str:
+    chosen = str(level.chosen).lower()
+    return (
+        f"- {{longest: {format_real(level.longest)}, phases: {level.phases}, "
+        f"occurrences: {level.occurrences}, error: {format_real(level.error)}, "
+        f"cost: {format_real(level.cost)}, chosen: {chosen}}}"
+    )
 
 
 def _texts(name: str, pairs: tuple[tuple[str, str], ...]) -> list[str]:
@@ -127,6 +141,8 @@ def _phase_lines(stored: StoredPhase) -> list[str]:
     phase = stored.phase
     return [
         f"- id: {phase.number}",
+        *([f"  part: {phase.part}"] if phase.part != BODY else []),
+        *([f"  stratum: {quoted(phase.stratum)}"] if phase.stratum else []),
         f"  key: {quoted(phase.key)}",
         f"  site_key: {quoted(phase.site_key)}",
         f"  calls: [{', '.join(map(quoted, phase.calls))}]",
@@ -149,7 +165,7 @@ def _phase_lines(stored: StoredPhase) -> list[str]:
 def _signature(fields: dict[str, Field]) -> PhaseSignature:
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     counts = _counts(fields["counts"], ranks, (0,) * ranks, None)
-    shares = fields["parameters"].mapping(_PARAMETERS)
+    shares = fields["parameters"].mapping(_PARAMETERS, _LONGEST)
     others = fields["others"].mapping(("phases", "share"))
     phases, whole = _phases(fields["phases"], ranks, counts), fields["application_s"]
     return PhaseSignature(
@@ -161,11 +177,30 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
         threads=fields["threads"].integer(1, _MOST),
         application_s=_time_s(whole) if phases else whole.amount(),
         counts=counts,
-        parameters=Parameters(**{name: shares[name].amount() for name in _PARAMETERS}),
+        parameters=Parameters(
+            relevance=shares["relevance"].amount(),
+            longest=shares["longest"].amount() if "longest" in shares else None,
+            time_similarity=shares["time_similarity"].amount(),
+        ),
         phases=phases,
         others=others["phases"].integer(0, _MOST),
         others_share=others["share"].amount(),
         unseen=read_unseen(fields["unseen"]) if "unseen" in fields else None,
+        levels=tuple(
+            map(_level, fields["levels"].items() if "levels" in fields else ())
+        ),
+    )
+
+
+def _level(field: Field) -> NestLevel:
+    fields = field.mapping(_LEVEL)
+    return NestLevel(
+        longest=fields["longest"].amount(),
+        phases=fields["phases"].integer(0, _MOST),
+        occurrences=fields["occurrences"].integer(0, _MOST),
+        error=fields["error"].amount(),
+        cost=fields["cost"].amount(),
+        chosen=fields["chosen"].truth(),
     )
 
 
@@ -197,6 +232,8 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
         spread=fields["spread"].amount(),
         drift=fields["drift"].amount() if "drift" in fields else 0.0,
         share=fields["share"].amount(),
+        part=_part(fields),
+        stratum=fields["stratum"].text() if "stratum" in fields else "",
     )
     found: list[Occurrence] = []
     for one in fields["occurrences"].items():
@@ -213,6 +250,13 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
     if not found:
         raise fields["occurrences"].error("read an empty list, expected occurrences")
     return StoredPhase(phase, tuple(found))
+
+
+def _part(fields: dict[str, Field]) -> str:
+    part = fields["part"].text() if "part" in fields else BODY
+    if part not in PARTS:
+        raise fields["part"].error(f"read {part[:60]!r}, expected {', '.join(PARTS)}")
+    return part
 
 
 def _number(field: Field, before: list[Occurrence], weight: int) -> int:

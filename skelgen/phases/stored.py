@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from skelgen.phases.thresholds import FEWEST_OCCURRENCES
-from skelgen.phases.types import Parameters, Phase
+from skelgen.phases.types import NestLevel, Parameters, Phase
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
 
@@ -23,7 +23,9 @@ class Occurrence:
     time_s : float
         Mean of the ranks [s].
     begin, end : tuple of int
-        Event counts of each rank, as `skelgen.phases.counts` defines them.
+        Event counts of each rank, as `skelgen.phases.counts` defines them. Those of the
+        prologue, and of an epilogue without calls, reach over the occurrence next to
+        it, and the time as well: ranks cannot stop between two calls.
     """
 
     number: int
@@ -49,7 +51,8 @@ class StoredPhase:
     @property
     def group(self) -> Hashable:
         """Return what it has in common with phases that only differ in their time."""
-        return self.phase.site_key, self.phase.calls, self.phase.events
+        phase = self.phase
+        return phase.site_key, phase.calls, phase.events, phase.stratum
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ class PhaseSignature:
         Part of the application's time that these take [0 to 1].
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
+    levels : tuple of NestLevel
+        As in `skelgen.phases.Phases`.
 
     References
     ----------
@@ -102,6 +107,7 @@ class PhaseSignature:
     others: int
     others_share: float
     unseen: Unseen | None = None
+    levels: tuple[NestLevel, ...] = ()
 
     @property
     def predicted_s(self) -> float:

@@ -6,10 +6,6 @@ set.
 
 from __future__ import annotations
 
-#: A cluster of fewer occurrences of a structure is noise of the machine [1]. A
-#: judgement, not measured.
-LEAST_CLUSTER_SHARE = 0.02
-
 #: Into so many parts a run is divided to see how its times drift. A judgement, not
 #: measured.
 PARTS_OF_DRIFT = 10
@@ -35,3 +31,59 @@ SPREAD_OCCURRENCES = 8
 #: Occurrences of a phase below which executing it saves nothing to speak of. A
 #: judgement, not measured.
 FEWEST_OCCURRENCES = 4
+
+#: No iteration of a loop takes more of the time [1]. A judgement, not measured.
+LONGEST_ITERATION_SHARE = 0.99
+
+#: Spread of times that a machine makes of its own [1]: its speed changes by 5 to 10 %
+#: from second to second (docs/phases.md, appendix).
+MACHINE_SPREAD = 0.05
+
+#: Part of the variance that a division explains at least [1]: it is then worth as much
+#: as twice as many measured occurrences. A judgement, not measured.
+LEAST_EXPLAINED = 0.5
+
+#: A division by what is less simple has to explain so much more [1]. A judgement, not
+#: measured.
+SIMPLER_BY = 0.01
+
+#: The longest period in which steps are sought to differ. A judgement, not measured.
+LONGEST_PERIOD = 64
+
+#: Occurrences from which divisions are learnt: more take time and tell no more. A
+#: judgement, not measured.
+LEARNT_OCCURRENCES = 4096
+
+#: Of so many times the largest and the smallest count as the next one [1]: the
+#: scheduler interrupts single occurrences. A judgement, not measured.
+INTERRUPTED_SHARE = 0.02
+
+#: Neighbours on both sides of a place in the run where times jump. A judgement, not
+#: measured.
+NEIGHBOURS_OF_JUMP = 8
+
+#: The first occurrence is compared with so many of its phase behind it. A judgement,
+#: not measured.
+COMPARED_WITH_FIRST = 5
+
+#: But not with fewer than these. A judgement, not measured.
+FEWEST_COMPARED = 2
+
+#: Share of the application's time in which occurrences are measured, as `skelgen
+#: measure` does unless it is told otherwise [1].
+MEASURED_SHARE = 0.06
+
+#: It takes longer where not one of each phase with this share of all phases' time is
+#: measured by then [1], as in `skelgen measure`.
+REACHED_SHARE = 0.9
+
+#: First occurrences, of which caches are cold, that `skelgen measure` leaves out.
+COLD_OCCURRENCES = 1
+
+#: Standard deviation of what is not measured [1]: ln 2 / 1.645, for it may be half or
+#: twice as much in 90 % of the cases, as in `skelgen measure`.
+UNKNOWN_SPREAD = 0.4214
+
+#: A level inside another has to be better by this factor in error squared x cost:
+#: spreads of few times are no better known. A judgement, not measured.
+BETTER_BY = 2.0

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+#: Parts of a run that a phase can be: what comes before the first loop whose iterations
+#: are phases and after the last one, and all between.
+PROLOGUE, BODY, EPILOGUE = "prologue", "body", "epilogue"
+PARTS = (PROLOGUE, BODY, EPILOGUE)
+
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
@@ -16,12 +21,14 @@ class Parameters:
     ----------
     relevance : float
         Smallest share of the application's time of a phase that is executed [0 to 1].
-    longest : float
+    longest : float or None
         An iteration of a loop that takes a larger share of the application's time is
         divided into the phases inside it, where they make up most of it [0 to 1].
+        None: chosen by the expected error of what is then measured.
     time_similarity : float
-        Occurrences of one structure are one phase when no two neighbours in the
-        order of their times differ by more: shorter over longer [0 to 1].
+        Occurrences of one structure that only their place in the run tells apart are
+        two phases where their times jump by more: shorter over longer [0 to 1]. 0:
+        occurrences of one structure are one phase, whatever tells them apart.
 
     References
     ----------
@@ -32,8 +39,34 @@ class Parameters:
     """
 
     relevance: float = 0.01
-    longest: float = 0.01
+    longest: float | None = None
     time_similarity: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class NestLevel:
+    """A level of the loop nest, whose iterations may be the occurrences of phases.
+
+    Attributes
+    ----------
+    longest : float
+        The value of `Parameters.longest` that gives this level [0 to 1].
+    phases, occurrences : int
+        Relevant phases, and their occurrences.
+    error : float
+        Expected standard error of the application's time when the phases are measured,
+        over that time [1]: what differs among occurrences, and what is not reached.
+    cost : float
+        Share of the application's time until they are measured [0 to 1].
+    chosen : bool
+    """
+
+    longest: float
+    phases: int
+    occurrences: int
+    error: float
+    cost: float
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +98,11 @@ class Phase:
         have in common. 0 where there are too few occurrences to tell.
     share : float
         Part of the application's time [0 to 1].
+    part : str
+        One of `PARTS`.
+    stratum : str
+        What tells its occurrences from others of the same structure before they run:
+        ``number mod 10 = 9`` or ``bytes > 3000``; empty where nothing does.
     """
 
     number: int
@@ -77,6 +115,8 @@ class Phase:
     spread: float
     drift: float
     share: float
+    part: str = BODY
+    stratum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +130,32 @@ class Phases:
         Index of the phase of each occurrence, in the order of the logical trace.
     cut : (ranks, o + 1) int64 array
         Rank r makes its calls ``cut[r, i]`` to ``cut[r, i + 1]``, counted from its
-        first, in occurrence i.
+        first, in occurrence i. Prologue and epilogue may have none.
     time_ns : (ranks, o) int64 array
-        Time of each rank from the end of its last call before the occurrence to the
-        end of its last call in it [ns].
+        Time of each rank in each occurrence [ns]; the sum of a row is the time of the
+        application. From the end of its last call before the occurrence to the end
+        of its last call in it; the prologue begins with the application and has what
+        the first occurrence behind it takes more than the next ones of its phase, and
+        the epilogue ends with the application.
+    unmeasured_ns : (ranks, 2) int64 array
+        Time from the application's begin to a rank's, and from its last call to the
+        application's end: no boundary shows it [ns].
     application_s : float
         [s]
     parameters : Parameters
+    levels : tuple of NestLevel
+        The chosen level of the nest between the next coarser and the next finer one,
+        as far as there are such; empty where no loop is a phase.
     """
 
     phases: tuple[Phase, ...]
     phase: NDArray[np.int32]
     cut: NDArray[np.int64]
     time_ns: NDArray[np.int64]
+    unmeasured_ns: NDArray[np.int64]
     application_s: float
     parameters: Parameters
+    levels: tuple[NestLevel, ...] = ()
 
     @property
     def relevant(self) -> tuple[Phase, ...]:

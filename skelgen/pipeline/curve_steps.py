@@ -15,7 +15,7 @@ from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.browsing import stored_applications
 from skelgen.pipeline.curve_fixed import typed_setting
 from skelgen.pipeline.fit_request import FitRequest
-from skelgen.pipeline.model import FIELDS
+from skelgen.pipeline.model import COUNT_INPUTS
 from skelgen.pipeline.run_pool import RunPool, number_typed, run_pool, written
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, Setting
@@ -91,7 +91,7 @@ def _after_application(steps: CurveSteps, pool: RunPool) -> CurveFound:
         steps,
         xs=xs,
         families=[name for name, needed in CURVES.items() if needed <= most],
-        ys=[*_ALWAYS, *(_PARALLEL if any(one in FIELDS for one in xs) else ())],
+        ys=[*_ALWAYS, *(_PARALLEL if any(one in COUNT_INPUTS for one in xs) else ())],
     )
     asked = steps.asked
     if not (asked.family and asked.x and asked.y):
@@ -120,11 +120,11 @@ def _check_curve(steps: CurveSteps) -> None:
         raise _StepError(
             f"there is no quantity {asked.y[:40]!r}; choose one of the list"
         )
-    if asked.y in _PARALLEL and asked.x not in FIELDS:
+    if asked.y in _PARALLEL and asked.x not in COUNT_INPUTS:
         raise _StepError(
             f"a {asked.y} compares numbers of processes, and {asked.x} is none; choose "
             f"time, or a curve over "
-            f"{' or '.join(one for one in steps.xs if one in FIELDS) or 'ranks'}"
+            f"{' or '.join(one for one in steps.xs if one in COUNT_INPUTS) or 'ranks'}"
         )
     if asked.y == "rate" and not asked.amount.strip():
         raise _StepError(

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skelgen import _paths
 from skelgen.documents import json_field, sealed_json
 from skelgen.documents.files import read_bytes
@@ -170,8 +172,6 @@ def _score(
     horizon_s: float,
     group: Sequence[ForecastOutcome],
 ) -> Score:
-    import numpy as np
-
     pairs = [(one.kept, one.happened) for one in group if one.happened is not None]
     errors = [abs(kept.p50 - value) for kept, value in pairs]
     inside = [kept.p5 <= value <= kept.p95 for kept, value in pairs]

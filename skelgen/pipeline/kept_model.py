@@ -7,18 +7,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents import Field, json_field, sealed_json
+from skelgen.models.model import Model
+from skelgen.models.model_file import model_facts, model_of
 from skelgen.pipeline.model import RunSource
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model
-    from skelgen.store import Inputs, Run
-    from skelgen.store import StoredModel as ModelRow
+from skelgen.store import Inputs, Run
+from skelgen.store import StoredModel as ModelRow
 
 #: Of the document that a store keeps.
-VERSION = 1
+_VERSION = 1
 
 _MEMBERS = ("skelgen_kept_model", "author", "origin", "model")
 _ORIGIN = ("application", "file", "where", "inputs", "runs", "digest", "ranks", "fixed")
@@ -136,11 +134,9 @@ def digest_of(runs: Sequence[Run]) -> str:
 
 def document_of(model: Model, author: str, origin: ModelOrigin) -> str:
     """Write what a store keeps of a model."""
-    from skelgen.models.model_file import model_facts
-
     return sealed_json(
         {
-            "skelgen_kept_model": VERSION,
+            "skelgen_kept_model": _VERSION,
             "author": author,
             "origin": _origin_facts(origin),
             "model": model_facts(model),
@@ -165,8 +161,6 @@ def _origin_facts(origin: ModelOrigin) -> dict[str, object]:
 
 def kept_of(identity: str, row: ModelRow) -> KeptModel:
     """Read a row, whose document anybody may have written."""
-    from skelgen.models.model_file import model_of
-
     document = json_field(row.document, Path(f"model {row.name} of the store"))
     if not isinstance(document.value, dict) or _MEMBERS[0] not in document.value:
         raise document.error(
@@ -174,9 +168,9 @@ def kept_of(identity: str, row: ModelRow) -> KeptModel:
             f"with skelgen store remove {identity[:8]}"
         )
     version = document.mapping([_MEMBERS[0]], None)[_MEMBERS[0]]
-    if version.integer(1, 10**6) > VERSION:
+    if version.integer(1, 10**6) > _VERSION:
         raise version.error(
-            f"is of version {version.value}, this skelgen reads up to {VERSION}; "
+            f"is of version {version.value}, this skelgen reads up to {_VERSION}; "
             "install a later one"
         )
     parts = document.mapping(_MEMBERS)

@@ -8,19 +8,17 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents import read_json, sealed_json
 from skelgen.errors import InputError, NoFileError, UsageError
 from skelgen.launch.folders import new_file
-
-if TYPE_CHECKING:
-    from skelgen.store import Fact, Message
+from skelgen.store import Fact, Message, open_store
+from skelgen.store.lines import from_field, to_line
 
 _FORMAT = 1
 _KIND = "skelgen system"
 #: How a file begins that may be replaced.
-BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
+SYSTEM_BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
 _MEASURE = "skelgen system measure makes some"
 #: In the order in which they are shown.
 _FACTS = (
@@ -156,8 +154,6 @@ def known_systems(
         facts += rows.facts
         messages += rows.messages
     if store is not None or not files:
-        from skelgen.store import open_store
-
         try:
             with open_store(store, make=False) as opened:
                 facts += opened.newest_facts()
@@ -228,11 +224,9 @@ def _grouped(rows: SystemRows) -> dict[tuple[str, str, int], _Values]:
 
 def write_rows(rows: SystemRows, target: Path, *, force: bool) -> None:
     """Write a file with a checksum, which `read_rows` reads."""
-    from skelgen.store.lines import to_line
-
     lines = [to_line(one) for one in rows.rows]
     text = sealed_json({"kind": _KIND, "format": _FORMAT, "rows": lines})
-    with new_file(target, BEGINS, force=force) as beside:
+    with new_file(target, SYSTEM_BEGINS, force=force) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -244,9 +238,6 @@ def read_rows(path: Path) -> SystemRows:
     InputError
         When it is none.
     """
-    from skelgen.store import Fact, Message
-    from skelgen.store.lines import from_field
-
     document = read_json(path)
     fields = document.mapping((), None)
     if "kind" not in fields or fields["kind"].value != _KIND:

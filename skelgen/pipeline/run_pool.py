@@ -9,15 +9,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.model import FIELDS, said_by
+from skelgen.pipeline.model import COUNT_INPUTS, said_by
+from skelgen.pipeline.store import store_list
+from skelgen.store import Run, condition, open_store
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import ExecutableRuns, Setting
-
-if TYPE_CHECKING:
-    from skelgen.store import Run
 
 #: Runs of an application that are looked at while a page is made.
 MOST_RUNS = 20_000
@@ -146,10 +144,10 @@ class RunPool:
 
         Where such a number varies, one of the other two goes along with it.
         """
-        if {name, *others} >= {*FIELDS} and name in FIELDS:
+        if {name, *others} >= {*COUNT_INPUTS} and name in COUNT_INPUTS:
             others = [one for one in others if one != _GOES_ALONG[name]]
-        for one in FIELDS:
-            rest = [other for other in FIELDS if other != one and other in others]
+        for one in COUNT_INPUTS:
+            rest = [other for other in COUNT_INPUTS if other != one and other in others]
             full = [
                 row for row in self.rows if all(each in row for each in (one, *rest))
             ]
@@ -200,9 +198,6 @@ def run_pool(place: str | None, application: str, executable: str = "") -> RunPo
     UsageError
         When there is no such program.
     """
-    from skelgen.pipeline.store import store_list
-    from skelgen.store import condition, open_store
-
     where = ["status=ok"]
     with open_store(place, make=False) as store:
         count = store.count(application, [condition(one) for one in where])
@@ -243,15 +238,15 @@ def _executables(runs: Sequence[Run]) -> tuple[ExecutableRuns, ...]:
 def _row(run: Run) -> Row:
     """Return what may be an input of a run, or differs between its runs."""
     row: dict[str, float | str] = dict(run.inputs)
-    row |= {name: float(getattr(run, name)) for name in FIELDS if getattr(run, name)}
+    row |= {
+        name: float(getattr(run, name)) for name in COUNT_INPUTS if getattr(run, name)
+    }
     return row | ({"system": run.system} if run.system else {})
 
 
 def _can_be_asked(name: str, rows: Sequence[Row]) -> bool:
     """Say whether a condition can name an input, and means it."""
-    from skelgen.store import condition
-
-    if name not in (*FIELDS, "system") and _is_field(name):
+    if name not in (*COUNT_INPUTS, "system") and _is_field(name):
         return False
     for value in {row[name] for row in rows if name in row}:
         try:
@@ -265,8 +260,6 @@ def _can_be_asked(name: str, rows: Sequence[Row]) -> bool:
 
 def _is_field(name: str) -> bool:
     """Say whether a run has a field of that name: a condition would mean that."""
-    from skelgen.store import Run
-
     return name in {*Run.__dataclass_fields__, "host", "time", "id"}
 
 

@@ -18,9 +18,10 @@ from skelgen.prediction.thresholds import (
     LARGEST_RATIO_FACTOR_SHORT,
     SHORTEST_TRUSTED_S,
 )
-from skelgen.prediction.types import PAPER_2005, Calibration, Timed
+from skelgen.prediction.types import Calibration, Timed
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import relative_spread
+from skelgen.trust.types import PAPER_2005
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)

@@ -9,10 +9,7 @@ import numpy as np
 
 from skelgen.prediction.scaling import correction, scaled, scaled_draws
 from skelgen.trust import Interval
-from skelgen.trust.intervals import interval
-
-#: Seed of the intervals: the same times give the same interval, in whatever order.
-SEED = 20050704
+from skelgen.trust.intervals import INTERVAL_SEED, interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,6 @@ def judged(times: ScenarioTimes, method: str) -> Interval:
     ratio = both[0] / both[1]
     by = correction(ratio, 1 / times.part if times.part else ratio, method)
     predicted_s = float(scaled(statistics.median(times.there_s), *both, by))
-    generator = np.random.default_rng(SEED)
+    generator = np.random.default_rng(INTERVAL_SEED)
     draws = scaled_draws(times.there_s, *quiet, by, generator)
     return interval(draws, predicted_s)

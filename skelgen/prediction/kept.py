@@ -25,7 +25,7 @@ _FORMAT = 1
 
 #: Predictions of a file, node sets of the newest one and of those before it, doubts of
 #: a node set, and characters of one text.
-MOST_PREDICTIONS, MOST_SETS, _MOST_OLDER_SETS, _MOST_DOUBTS = 50, 100, 4, 12
+MOST_PREDICTIONS, _MOST_SETS, _MOST_OLDER_SETS, _MOST_DOUBTS = 50, 100, 4, 12
 _MOST_CHARACTERS = 400
 _MOST_BYTES = 4 << 20
 
@@ -135,7 +135,7 @@ def with_newest(
         if (one.made, one.command) != (newest.made, newest.command)
     ]
     newest = replace(
-        newest, sets=newest.sets[:MOST_SETS], failed=newest.failed[:MOST_SETS]
+        newest, sets=newest.sets[:_MOST_SETS], failed=newest.failed[:_MOST_SETS]
     )
     return (*before[1 - MOST_PREDICTIONS :], newest)
 
@@ -198,8 +198,8 @@ def _prediction(field: Field) -> KeptPrediction:
         state=_text(parts["state"]),
         quiet_s=parts["quiet_s"].positive(),
         calibrated=parts["calibrated"].truth(),
-        sets=tuple(_set(one) for one in parts["sets"].items()[:MOST_SETS]),
-        failed=tuple(_pair(one) for one in parts["failed"].items()[:MOST_SETS]),
+        sets=tuple(_set(one) for one in parts["sets"].items()[:_MOST_SETS]),
+        failed=tuple(_pair(one) for one in parts["failed"].items()[:_MOST_SETS]),
     )
 
 

@@ -12,8 +12,8 @@ from skelgen.documents.files import read_text
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.launch.process import NOTE
 from skelgen.prediction.judging import ScenarioTimes, judged
-from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.cases import Case
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.prediction.thresholds import LARGEST_SAME_RUN_FACTOR, QUIET_RUNS_ASSUMED
-from skelgen.prediction.types import PAPER_2005, Times
+from skelgen.prediction.types import Times
 from skelgen.trust.intervals import median_draws, relative_spread
+from skelgen.trust.types import PAPER_2005
 
 
 def correction(measured: float, expected: float, method: str) -> float:

@@ -18,11 +18,12 @@ from skelgen.prediction.thresholds import (
     LARGEST_UNDOUBTED_FACTOR,
     SHORTEST_TRUSTED_S,
 )
-from skelgen.prediction.types import PAPER_2005, WHOLE_EVENTS, Calibration, Times
+from skelgen.prediction.types import Calibration, Times
 from skelgen.trust import Doubt
 from skelgen.trust.intervals import median_draws, relative_spread
 from skelgen.trust.recording_doubts import Unseen
 from skelgen.trust.skeleton_doubts import unlike_doubts
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.units import format_seconds
 
 

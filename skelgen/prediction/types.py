@@ -16,11 +16,6 @@ from skelgen.trust import Doubt, Interval, verdict_of
 #: Times of runs [s].
 Times: TypeAlias = float | NDArray[np.float64]
 
-#: Methods: a skeleton that is a subset of whole matched events, one by the rules of the
-#: 2005 paper, which predicts by its rules, too, and the application itself, executed
-#: for its phases.
-WHOLE_EVENTS, PAPER_2005, PHASES = "whole-events", "paper2005", "phases"
-
 
 @dataclass(frozen=True, slots=True)
 class Timed:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from skelgen.models.formulas import to_text
-from skelgen.models.model_file import VERSION
+from skelgen.models.model_file import MODEL_FILE_VERSION
 from skelgen.pipeline.model_facts import made_of_times
 from skelgen.results.base import Result, known_only
 from skelgen.results.model_details import FormulaGiven, OtherSystems
@@ -270,7 +270,7 @@ class ModelFields:
         """Return what is said of a model, by the names of the fields."""
         template = model.template and FormulaGiven.of(model.template)
         return {
-            "skelgen_model": VERSION,
+            "skelgen_model": MODEL_FILE_VERSION,
             "family": model.family,
             "formula": to_text(model.formula),
             "inputs": tuple(map(FittedInput.of, model.inputs)),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skelgen.phases import Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
+    from skelgen.phases.types import NestLevel
     from skelgen.ticks.table import TickTable
 
 
@@ -41,6 +42,12 @@ class RunPhase:
         How much the times of whole parts of the run differ [1].
     share : float
         Part of the application's time [0 to 1].
+    part : str
+        ``body``, or ``prologue`` and ``epilogue``: what comes once, before and after
+        the loops.
+    stratum : str
+        What tells its occurrences from others of the same structure before they run;
+        empty where nothing does.
     """
 
     id: int
@@ -53,6 +60,8 @@ class RunPhase:
     spread: float
     drift: float
     share: float
+    part: str
+    stratum: str
 
     @classmethod
     def of(cls, one: Phase) -> Self:
@@ -68,6 +77,47 @@ class RunPhase:
             spread=one.spread,
             drift=one.drift,
             share=one.share,
+            part=one.part,
+            stratum=one.stratum,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseLevel:
+    """A level of the loop nest, whose iterations may be the occurrences of phases.
+
+    Attributes
+    ----------
+    longest : float
+        Value of ``--longest`` that gives this level [0 to 1].
+    phases, occurrences : int
+        Relevant phases, and their occurrences.
+    error : float
+        Expected standard error of the application's time when the phases are measured,
+        over that time [1].
+    cost : float
+        Part of the application's time until they are measured [0 to 1].
+    chosen : bool
+        Whether the phases of the answer are those of this level.
+    """
+
+    longest: float
+    phases: int
+    occurrences: int
+    error: float
+    cost: float
+    chosen: bool
+
+    @classmethod
+    def of(cls, one: NestLevel) -> Self:
+        """Return what is said of a level."""
+        return cls(
+            longest=one.longest,
+            phases=one.phases,
+            occurrences=one.occurrences,
+            error=one.error,
+            cost=one.cost,
+            chosen=one.chosen,
         )
 
 
@@ -127,17 +177,25 @@ class PhasesResult(PhasesOfRun, Result):
     ----------
     phases : sequence of RunPhase
         The relevant ones, largest share first.
+    levels : sequence of PhaseLevel
+        The chosen level of the loop nest between the next coarser and the next finer
+        one; empty where no loop is a phase, and for older signatures.
     """
 
     result: ClassVar[str] = "phases-show"
 
     phases: Sequence[RunPhase]
+    levels: Sequence[PhaseLevel]
 
     @classmethod
     def of(cls, run: PhaseSignature) -> Self:
         """Return the answer to what was found in a run."""
         known = sorted((one.phase for one in run.phases), key=lambda one: -one.share)
-        return cls(**_whole(run), phases=tuple(map(RunPhase.of, known)))
+        return cls(
+            **_whole(run),
+            phases=tuple(map(RunPhase.of, known)),
+            levels=tuple(map(PhaseLevel.of, run.levels)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from skelgen.pipeline.build import LeftOut
+from skelgen.pipeline.left_out import LeftOut
 from skelgen.results.base import Result
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ class BuildResult(Result):
         What may make it unlike the application.
     fitted_mix : str
         Computation as skelgen mix fitted it; empty: arithmetic, or as typed.
+    divided : str
+        What became of computation and bytes where whole calls are too coarse for K.
     """
 
     result: ClassVar[str] = "build"
@@ -167,6 +169,7 @@ class BuildResult(Result):
     left_out: Sequence[LeftOut]
     warnings: Sequence[str]
     fitted_mix: str
+    divided: str
 
     @classmethod
     def of(cls, found: Built) -> Self:
@@ -184,6 +187,7 @@ class BuildResult(Result):
             left_out=found.left_out,
             warnings=found.warnings,
             fitted_mix=found.fitted_mix,
+            divided=found.divided,
         )
 
 

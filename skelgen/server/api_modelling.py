@@ -22,7 +22,7 @@ from skelgen.server.pages_templates import fact_texts_of
 from skelgen.server.settings import Answer, Question
 
 #: What can be asked of a template, and of kernels.
-TEMPLATE = ("template", "at", "app", "system", "facts")
+TEMPLATE_ASKED = ("template", "at", "app", "system", "facts")
 COUPLING = ("app", "where", "at", "chain", "family", "template")
 
 

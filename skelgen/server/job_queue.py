@@ -31,7 +31,7 @@ from skelgen.progress import LINES, read_progress
 from skelgen.progress import VARIABLE as PROGRESS
 from skelgen.server.jobs import Job, JobFolder, JobState, new_identity
 from skelgen.store import place_of
-from skelgen.store.location import VARIABLE as STORE
+from skelgen.store.location import STORE_VARIABLE as STORE
 from skelgen.units import format_bytes, format_seconds
 
 #: Jobs at once, those of one user that are not over, all that are not, and all kept.

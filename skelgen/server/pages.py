@@ -25,7 +25,7 @@ from skelgen.web.site import inputs_text
 from skelgen.web.site_render import icon, script, style_sheet
 
 #: Fields of `/ask`.
-ASKED = ("app", "model", "at", "hosts", "system", "load")
+ASK_FIELDS = ("app", "model", "at", "hosts", "system", "load")
 
 
 def may(question: Question, right: Right) -> bool:
@@ -160,7 +160,10 @@ def predictions(question: Question) -> Answer:
     found = browsed_predictions(question)
     return site_predictions.predictions_page(
         found.predictions,
-        {name: question.query.get(name, "") for name in site_predictions.FIELDS},
+        {
+            name: question.query.get(name, "")
+            for name in site_predictions.PREDICTION_FIELDS
+        },
         site_predictions.HowGood(
             found.records,
             found.applications,
@@ -208,11 +211,11 @@ def asked_of(question: Question) -> Wondered:
 def ask(question: Question) -> Answer:
     """Answer "how long on that machine?"."""
     place = question.settings.store
-    asked = {name: question.query.get(name, "") for name in ASKED}
+    asked = {name: question.query.get(name, "") for name in ASK_FIELDS}
     names = list(browsing.application_names(place))
     kept = sorted({one.name for one in model_keep.kept_models(place, faults=[])})
     answer, problem = None, ""
-    if any(name in question.query for name in ASKED):
+    if any(name in question.query for name in ASK_FIELDS):
         try:
             answer = shown_answer(how_long(place, asked_of(question)))
         except SkelgenError as error:

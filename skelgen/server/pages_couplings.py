@@ -26,7 +26,7 @@ from skelgen.web.site_kernels import FIXED, FORMULA, TYPE, CouplingSteps
 
 #: Fields of `/couplings` and of `/model/coupling`, besides those of each kernel.
 LISTED = ("app", "system")
-ASKED = ("app", "system", "chain", "over", "low", "high", "to", "step")
+COUPLING_FIELDS = ("app", "system", "chain", "over", "low", "high", "to", "step")
 #: Places and kernels that a page shows.
 _MOST_PLACES, _MOST_KERNELS = 20, 20
 

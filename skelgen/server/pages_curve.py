@@ -14,11 +14,11 @@ from skelgen.web.modelling_steps import CurveAsked
 from skelgen.web.site_curve import CURVE, curve_page
 
 #: Fields of the address.
-CHOSEN = tuple(one.name for one in fields(CurveAsked))
+CURVE_FIELDS = tuple(one.name for one in fields(CurveAsked))
 
 
 def _found(question: Question, chosen: Mapping[str, str]) -> CurveFound:
-    asked = CurveAsked(**{name: chosen.get(name, "") for name in CHOSEN})
+    asked = CurveAsked(**{name: chosen.get(name, "") for name in CURVE_FIELDS})
     return curve_steps(question.settings.store, asked)
 
 

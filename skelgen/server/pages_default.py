@@ -12,7 +12,7 @@ from skelgen.server.settings import Answer, Question
 from skelgen.web.site_default import DEFAULT, default_page
 
 #: Fields of the address; besides, ``low-n``, ``high-n`` and ``to-n`` of each input n.
-CHOSEN = ("app", "exe", "fixed")
+DEFAULT_FIELDS = ("app", "exe", "fixed")
 _OF_INPUTS = ("low-", "high-", "to-")
 
 
@@ -20,7 +20,7 @@ def _chosen(fields: Mapping[str, str]) -> dict[str, str]:
     return {
         name: one
         for name, one in fields.items()
-        if one and (name in CHOSEN or name.startswith(_OF_INPUTS))
+        if one and (name in DEFAULT_FIELDS or name.startswith(_OF_INPUTS))
     }
 
 

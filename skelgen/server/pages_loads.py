@@ -20,15 +20,15 @@ from skelgen.units import format_seconds
 from skelgen.web.chart_render import render_chart
 from skelgen.web.loads_chart import ForecastShown, LoadsDrawn, loads_chart
 from skelgen.web.site import share
-from skelgen.web.site_loads import FIELDS, LoadsShown, loads_page
+from skelgen.web.site_loads import LOAD_FIELDS, LoadsShown, loads_page
 
 #: Fields of the query.
-ASKED = (*FIELDS, "part")
+LOAD_PAGE_FIELDS = (*LOAD_FIELDS, "part")
 
 
 def load_query(question: Question) -> LoadQuery:
     """Return which loads are asked for."""
-    asked = {name: question.query.get(name, "") for name in ASKED}
+    asked = {name: question.query.get(name, "") for name in LOAD_PAGE_FIELDS}
     return LoadQuery(**asked)
 
 
@@ -44,7 +44,7 @@ def loads(question: Question) -> Answer:
     more = found.first + PART < len(found.newest)
     return loads_page(
         shown_loads(question, found),
-        {name: question.query.get(name, "") for name in ASKED},
+        {name: question.query.get(name, "") for name in LOAD_PAGE_FIELDS},
         str(found.first // PART) if found.first else "",
         str(found.first // PART + 2) if more else "",
     )

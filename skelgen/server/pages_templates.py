@@ -41,7 +41,7 @@ from skelgen.web.curve import CurveSpot
 from skelgen.web.site import address
 from skelgen.web.site_parameters import (
     AT,
-    PAGE,
+    TEMPLATE_PAGE,
     SurfaceNumbers,
     TemplateResult,
     TemplateSteps,
@@ -49,7 +49,7 @@ from skelgen.web.site_parameters import (
 from skelgen.web.site_steps import StepField, StepForm
 
 #: Fields of `/model/template`, besides a value of each name.
-ASKED = ("kept", "template", "app", "system", "facts")
+TEMPLATE_FIELDS = ("kept", "template", "app", "system", "facts")
 #: Names of a formula that get a field: a longer form is sent by nobody.
 _MOST_NAMES = 30
 
@@ -141,7 +141,7 @@ def _begin(question: Question) -> TemplateSteps:
     rows = known_systems(store=place)
     systems = sorted({*rows.hosts, *(one.system for one in rows.facts if one.system)})
     kept = [(one.identity, _called(one)) for one in kept_templates(place)]
-    back = {name: asked.get(name, "") for name in ASKED[:4]}
+    back = {name: asked.get(name, "") for name in TEMPLATE_FIELDS[:4]}
     return TemplateSteps(
         chosen=asked,
         applications=application_names(place),
@@ -260,7 +260,7 @@ def _keep_form(question: Question) -> StepForm | None:
         return None
     names = ("app", "template", "system", "facts")
     return StepForm(
-        f"{PAGE}/keep",
+        f"{TEMPLATE_PAGE}/keep",
         "Fit and keep",
         fields=(StepField("name", "Name", asked["app"]),),
         hidden=tuple((name, asked.get(name, "")) for name in names),

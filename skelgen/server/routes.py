@@ -116,8 +116,8 @@ class Route:
 
 
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
-_CURVE = pages_curve.CHOSEN
-_DEFAULT = pages_default.CHOSEN
+_CURVE = pages_curve.CURVE_FIELDS
+_DEFAULT = pages_default.DEFAULT_FIELDS
 _PREDICTIONS = ("app", "method", "verdict", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
@@ -174,7 +174,7 @@ ROUTES: tuple[Route, ...] = (
         "/model/template",
         _READ,
         pages_templates.model_template,
-        pages_templates.ASKED,
+        pages_templates.TEMPLATE_FIELDS,
     ),
     Route(
         "GET", "/couplings", _READ, pages_couplings.couplings, pages_couplings.LISTED
@@ -184,7 +184,7 @@ ROUTES: tuple[Route, ...] = (
         "/model/coupling",
         _READ,
         pages_couplings.model_coupling,
-        pages_couplings.ASKED,
+        pages_couplings.COUPLING_FIELDS,
     ),
     Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
     Route("GET", "/predictions", _READ, pages.predictions, _PREDICTIONS),
@@ -206,9 +206,15 @@ ROUTES: tuple[Route, ...] = (
         pages_systems.history_picture,
         ("fact",),
     ),
-    Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.ASKED),
-    Route("GET", "/loads/picture.svg", _READ, pages_loads.picture, pages_loads.ASKED),
-    Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
+    Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.LOAD_PAGE_FIELDS),
+    Route(
+        "GET",
+        "/loads/picture.svg",
+        _READ,
+        pages_loads.picture,
+        pages_loads.LOAD_PAGE_FIELDS,
+    ),
+    Route("GET", "/ask", _READ, pages.ask, pages.ASK_FIELDS),
     Route(
         *("GET", "/api/server", _READ, api_remote.about),
         answers=(ServerAboutResult,),
@@ -291,7 +297,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         *("GET", "/api/model/template", _READ, api_modelling.template),
-        query=api_modelling.TEMPLATE,
+        query=api_modelling.TEMPLATE_ASKED,
         answers=(ModelTemplateResult,),
     ),
     Route(
@@ -316,11 +322,11 @@ ROUTES: tuple[Route, ...] = (
         answers=(SystemHistoryResult,),
     ),
     Route(
-        *("GET", "/api/loads", _READ, api_loads.loads, pages_loads.ASKED),
+        *("GET", "/api/loads", _READ, api_loads.loads, pages_loads.LOAD_PAGE_FIELDS),
         answers=(StoreLoadsResult,),
     ),
     Route(
-        *("GET", "/api/ask", _READ, api.ask, pages.ASKED),
+        *("GET", "/api/ask", _READ, api.ask, pages.ASK_FIELDS),
         answers=(StoreExpectResult, ModelPredictResult),
     ),
     Route("GET", "/api/openapi.json", _READ, _description),

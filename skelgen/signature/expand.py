@@ -11,7 +11,7 @@ from skelgen.loops import positions
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import RankGroup, Signature
 from skelgen.symbols import VARYING
-from skelgen.symbols.pairs import POINT_TO_POINT
+from skelgen.symbols.pairs import PARTNER_KINDS
 
 _COPIED = ("function", "flags", "tag", "tag2", "datatype_bytes", "op", "site")
 
@@ -65,7 +65,7 @@ class _Expansion:
         self.signature = signature
         self.communicators, self.instance = _communicators(signature)
         kinds = [function_info(name).kind for name in signature.functions]
-        point = np.isin(np.array(kinds, np.uint8), POINT_TO_POINT)
+        point = np.isin(np.array(kinds, np.uint8), PARTNER_KINDS)
         self.relative = point[signature.symbols["function"]].tolist()
         self.rows: dict[tuple[int, ...], int] = {}
         self.shape: list[NDArray[np.uint32]] = []

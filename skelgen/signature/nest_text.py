@@ -13,7 +13,7 @@ from skelgen.documents.numbers import NumberError, format_runs, runs
 from skelgen.loops import Nest
 
 #: Calls of one rank that a nest may stand for.
-LONGEST = 1_000_000_000
+_LONGEST = 1_000_000_000
 _WIDTH = 88
 
 
@@ -137,8 +137,8 @@ def read_nest(document: Field, symbols: dict[str, int]) -> ReadNest:
                 columns.add(symbols[name], [])
                 columns.count.append(loop.executions)
                 length += loop.executions
-            if length > LONGEST:
-                raise entry.error(f"the nest expands to more than {LONGEST} calls")
+            if length > _LONGEST:
+                raise entry.error(f"the nest expands to more than {_LONGEST} calls")
         else:
             open_loops.append(_open(columns, entry, loop.executions))
     nest = Nest(
@@ -154,7 +154,7 @@ def _open(columns: _Columns, entry: Field, executions: int) -> _Loop:
     fields = entry.mapping(("loop", "body"))
     place = fields["loop"]
     try:
-        trips = runs(place.text(), 1, LONGEST, LONGEST)
+        trips = runs(place.text(), 1, _LONGEST, _LONGEST)
     except NumberError as error:
         raise place.error(str(error)) from error
     if len(trips) == 1 and trips[0][1] == 1:
@@ -166,8 +166,8 @@ def _open(columns: _Columns, entry: Field, executions: int) -> _Loop:
             f"{executions} times"
         )
     total = sum(trip * times for trip, times in trips)
-    if total > LONGEST:
-        raise place.error(f"the nest expands to more than {LONGEST} calls")
+    if total > _LONGEST:
+        raise place.error(f"the nest expands to more than {_LONGEST} calls")
     item = len(columns.symbol)
     columns.add(-1, trips)
     return _Loop(iter(fields["body"].items()), total, item, fields["body"])

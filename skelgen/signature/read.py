@@ -28,14 +28,14 @@ from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.thresholds import MOST_SAMPLES
 from skelgen.signature.types import (
-    COUNTS,
+    COUNTS_WHERE_ANY,
     CommunicatorFamily,
     Neighbours,
     Provenance,
     RankGroup,
     Signature,
 )
-from skelgen.signature.write import VERSION
+from skelgen.signature.write import SIGNATURE_VERSION
 from skelgen.trust.recording_doubts import read_unseen
 from skelgen.trust.skeleton_doubts import read_not_computed
 
@@ -78,15 +78,17 @@ def read_signature(path: Path) -> Signature:
     document = Field(path, "", read_document(path))
     fields = document.mapping(("skelgen_signature",), optional=None)
     version = fields["skelgen_signature"]
-    if version.text() != str(VERSION):
+    if version.text() != str(SIGNATURE_VERSION):
         raise version.error(
-            f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
-            "signature again with this skelgen"
+            f"read version {version.text()[:60]!r}, expected {SIGNATURE_VERSION}: "
+            "build the signature again with this skelgen"
         )
-    fields = document.mapping(_FIELDS, (*COUNTS, *_OPTIONAL))
+    fields = document.mapping(_FIELDS, (*COUNTS_WHERE_ANY, *_OPTIONAL))
     unseen = fields.get("unseen")
     counts = {
-        name: fields[name].integer(0, _MOST_EVENTS) for name in COUNTS if name in fields
+        name: fields[name].integer(0, _MOST_EVENTS)
+        for name in COUNTS_WHERE_ANY
+        if name in fields
     }
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     families = _families(fields["families"], ranks)

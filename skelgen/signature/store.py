@@ -13,7 +13,9 @@ from skelgen.signature.write import signature_text
 from skelgen.units import format_seconds
 
 #: How the file begins.
-BEGINS = re.compile(rb"(#[^\n]*\n)?(# An execution signature;|skelgen_signature:)")
+SIGNATURE_BEGINS = re.compile(
+    rb"(#[^\n]*\n)?(# An execution signature;|skelgen_signature:)"
+)
 _YAML = (".yaml", ".yml")
 
 

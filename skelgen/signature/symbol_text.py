@@ -28,7 +28,7 @@ from skelgen.events.types import (
 )
 from skelgen.signature.types import CommunicatorFamily, Signature
 from skelgen.symbols import SYMBOL_DTYPE, VARYING
-from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT
+from skelgen.symbols.pairs import ON_REQUESTS, PARTNER_KINDS
 
 _FLAGS = {
     "any_source": WILDCARD_SOURCE,
@@ -48,7 +48,7 @@ _PLAIN = {
     "site": ("site", None, 0),
     "class": ("size_class", -1, 0),
 }
-_WITH_SYMBOLS = {*POINT_TO_POINT, *ON_REQUESTS, *COLLECTIVES, *WITH_PARTNERS}
+_WITH_SYMBOLS = {*PARTNER_KINDS, *ON_REQUESTS, *COLLECTIVES, *WITH_PARTNERS}
 #: Requests that one call completes.
 _MOST_AGES = 10_000_000
 
@@ -68,7 +68,7 @@ def symbol_names(signature: Signature) -> list[str]:
         function = signature.functions[row["function"]]
         name = function.removeprefix("MPI_").lower()
         family, peer = int(row["family"]), int(row["peer"])
-        if function_info(function).kind in POINT_TO_POINT and peer != NO_PEER:
+        if function_info(function).kind in PARTNER_KINDS and peer != NO_PEER:
             text = _format_peer(peer, signature.families, family)
             name += f"_{text}" if peer in _CODES.values() else text
         name += f"@{family}" if family > 0 else ""
@@ -86,7 +86,7 @@ def _line(signature: Signature, row: np.void) -> str:
     function = signature.functions[row["function"]]
     words = [function]
     family = int(row["family"])
-    if function_info(function).kind in POINT_TO_POINT:
+    if function_info(function).kind in PARTNER_KINDS:
         for word, column in (("peer", "peer"), ("source", "peer2")):
             peer = int(row[column])
             if peer != NO_PEER:
@@ -203,7 +203,7 @@ class SymbolReader:
     ) -> None:
         family = row["family"]
         size = self.sizes[family] if family >= 0 else 0
-        if kind not in POINT_TO_POINT:
+        if kind not in PARTNER_KINDS:
             if root := given.pop("root", ""):
                 row["peer"] = _of_word("root", root, 0, size - 1)
             return

@@ -157,7 +157,7 @@ class RankGroup:
 COUNTED_ONLY = "only counted by the recorder; its time became computation"
 
 #: Numbers of a signature that its file has only where they are not 0.
-COUNTS = ("usage_queries", "concurrent_ranks")
+COUNTS_WHERE_ANY = ("usage_queries", "concurrent_ranks")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

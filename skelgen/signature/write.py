@@ -18,7 +18,7 @@ from skelgen.signature.spread_text import spread_lines
 from skelgen.signature.symbol_text import symbol_lines, symbol_names
 from skelgen.signature.tables import peer_lines, row_lines, vector_lines
 from skelgen.signature.types import (
-    COUNTS,
+    COUNTS_WHERE_ANY,
     CommunicatorFamily,
     Provenance,
     RankGroup,
@@ -27,7 +27,7 @@ from skelgen.signature.types import (
 from skelgen.trust.recording_doubts import Unseen
 
 #: Version of the format.
-VERSION = 1
+SIGNATURE_VERSION = 1
 _HEAD = "# An execution signature; docs/signature_format.md of skelgen describes it."
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 #: What YAML does not let stand as it is.
@@ -39,7 +39,7 @@ _UNPRINTABLE = re.compile(
 def signature_text(signature: Signature) -> str:
     """Return the YAML document of a signature, sealed with its checksum."""
     names = symbol_names(signature)
-    lines = [_HEAD, f"skelgen_signature: {VERSION}"]
+    lines = [_HEAD, f"skelgen_signature: {SIGNATURE_VERSION}"]
     lines += provenance_lines(signature.provenance)
     lines += [
         f"ranks: {signature.ranks}",
@@ -74,7 +74,7 @@ def _recorded_calls(signature: Signature) -> list[str]:
 
 
 def _counts(signature: Signature) -> list[str]:
-    counts = {name: getattr(signature, name) for name in COUNTS}
+    counts = {name: getattr(signature, name) for name in COUNTS_WHERE_ANY}
     return [f"{name}: {count}" for name, count in counts.items() if count]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from skelgen.errors import UsageError
 from skelgen.skeleton.paper2005.plan import plan_2005
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
+from skelgen.skeleton.types import Plan
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 
 #: Planners, by the name of their rules.
 METHODS: Mapping[str, Callable[..., Plan]] = {

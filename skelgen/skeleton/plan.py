@@ -18,8 +18,9 @@ from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
 from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls
 from skelgen.skeleton.passes.task_farms import TaskFarms
 from skelgen.skeleton.passes.whole_events import WholeEvents
-from skelgen.skeleton.report import report_of
-from skelgen.skeleton.types import WHOLE_EVENTS, Plan
+from skelgen.skeleton.report import KeptQuantities, report_of
+from skelgen.skeleton.types import Plan
+from skelgen.trust.types import WHOLE_EVENTS
 
 #: What plans a skeleton, from the recorded calls to programs that finish. A pattern of
 #: communication is one more line; its doubts come in this order.
@@ -57,7 +58,7 @@ def plan(
     Raises
     ------
     UsageError
-        When K is not more than 1, or so large that nothing would be kept.
+        When K is not more than 1, or no call can be kept.
     InputError
         When the signature has no events, or its calls cannot finish.
 
@@ -109,6 +110,7 @@ def planned(
         draft.dropped,
         doubts,
         [one.rank for one in draft.dealers],
+        KeptQuantities(draft.divided, draft.sent),
     )
     progress.finish()
     return Plan(
@@ -134,9 +136,4 @@ def check_scaling_factor(signature: Signature, scaling_factor: float) -> None:
         raise InputError(
             "the signature has no calls that a skeleton can repeat: record a run "
             "that communicates"
-        )
-    if scaling_factor > signature.events:
-        raise UsageError(
-            f"K = {scaling_factor:g} is more than the run has MPI calls "
-            f"({signature.events}): ask for a smaller K"
         )

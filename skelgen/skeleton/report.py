@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,12 @@ from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
 from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.thresholds import (
     LARGEST_CLASS_DEVIATION,
+    LARGEST_UNSAID_DEVIATION,
     LEAST_CLASS_SHARE,
+    LEAST_DIVIDED_BYTES,
     LEAST_DROPPED_WARNED,
     LEAST_LISTED_SHARE,
+    LONGEST_LATENCY_NS,
 )
 from skelgen.skeleton.types import KeptClass, Program, Report
 from skelgen.trust.skeleton_doubts import unlike_doubts
@@ -26,6 +29,22 @@ from skelgen.units import NS_PER_S, format_bytes, format_seconds
 
 #: Averages that are listed.
 _MERGED_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuantities:
+    """What became of computation and bytes.
+
+    Attributes
+    ----------
+    divided : bool
+        Computation is a K-th of the application's, the calls are not.
+    sent : float
+        Kept part of the bytes of each kept call [1].
+    """
+
+    divided: bool = False
+    sent: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,7 @@ def report_of(
     dropped: Sequence[tuple[str, int, float]],
     warnings: Sequence[str],
     dealers: Sequence[int] = (),
+    quantities: KeptQuantities = KeptQuantities(),
 ) -> Report:
     """Compare a plan's programs with the application.
 
@@ -78,8 +98,12 @@ def report_of(
         What planning has to say.
     dealers : sequence of int
         Ranks that may deal out work.
+    quantities : KeptQuantities
     """
     table = _table(signature, programs, 1 / scaling_factor)
+    fixed_ns = 0.0
+    if quantities.divided:
+        table, fixed_ns = _divided(table, 1 / scaling_factor)
     fraction = float(table.kept.sum() / max(table.calls.sum(), 1))
     classes = _classes(table, fraction)
     everything = (*signature.dropped, *dropped, *_too_rare(table))
@@ -89,7 +113,11 @@ def report_of(
         (what, min(time_s / rank_s, 1.0) if rank_s else 0.0)
         for what, time_s in signature.not_computed
     )
+    expected_s = _expected_s(signature, programs, table)
+    fixed_s = _application_part(signature, table, fixed_ns)
     good = largest_good_scaling_factor(signature)
+    if scaling_factor > good and _has_whole_iteration(table, good):
+        good = scaling_factor
     smallest_s = signature.application_s / good
     said = [*warnings, *_warnings(table, fraction)]
     said += [str(one) for one in unlike_doubts(signature.unseen, not_computed)]
@@ -99,12 +127,13 @@ def report_of(
             f"dominant sequence: take K <= {good:g}, a skeleton of "
             f"{format_seconds(smallest_s)} and more"
         )
+    said += _unmet(signature.application_s, scaling_factor, expected_s, fixed_s)
     if share > LEAST_DROPPED_WARNED:
         said.append(f"run time not represented in the skeleton: {share:.1%}")
     return Report(
         classes=classes,
         fraction=fraction,
-        expected_s=_expected_s(signature, programs, table),
+        expected_s=expected_s,
         dropped_share=float(share),
         dropped=everything,
         merged=_merged(signature),
@@ -113,7 +142,55 @@ def report_of(
         warnings=tuple(said),
         dealers=tuple(dealers),
         not_computed=not_computed,
+        fixed_s=fixed_s,
+        divided=_division(quantities, fraction * scaling_factor),
     )
+
+
+def _has_whole_iteration(table: _Table, good: float) -> bool:
+    """Say whether each rank keeps all calls made so often as the dominant ones."""
+    return not (table.kept[table.calls >= good] < 1).any()
+
+
+def _unmet(
+    application_s: float, scaling_factor: float, expected_s: float, fixed_s: float
+) -> list[str]:
+    """Say that a skeleton is not the K-th part, and what K could be."""
+    wanted_s = application_s / scaling_factor
+    if abs(expected_s - wanted_s) <= LARGEST_UNSAID_DEVIATION * wanted_s:
+        return []
+    text = (
+        f"K = {scaling_factor:g} is not met: the skeleton takes "
+        f"{format_seconds(expected_s)}, not {format_seconds(wanted_s)}"
+    )
+    if fixed_s <= 0:
+        return [text]
+    met = LARGEST_UNSAID_DEVIATION * application_s / fixed_s
+    return [f"{text}: take K <= {met:.3g}"]
+
+
+def _division(quantities: KeptQuantities, calls: float) -> str:
+    """Say what became of computation and bytes, for people."""
+    if not quantities.divided:
+        return ""
+    text = f"{calls:.3g} times 1/K of the calls, 1/K of the computation"
+    if quantities.sent == 1:
+        return f"{text}, messages whole"
+    least = format_bytes(LEAST_DIVIDED_BYTES)
+    return f"{text}, {quantities.sent:.2g} times the bytes of calls from {least} on"
+
+
+def _divided(table: _Table, fraction: float) -> tuple[_Table, float]:
+    """Return what calls take whose waits and bytes are divided, and what does not [ns].
+
+    Time inside calls is waiting and transfer, up to a latency for each kept call.
+    """
+    in_proportion = table.mpi_ns * fraction
+    mean = table.mpi_ns / np.maximum(table.calls, 1)
+    least = table.kept * np.minimum(mean, LONGEST_LATENCY_NS)
+    kept_mpi_ns = np.maximum(in_proportion, least)
+    fixed_ns = float((kept_mpi_ns - in_proportion).sum())
+    return replace(table, kept_mpi_ns=kept_mpi_ns), fixed_ns
 
 
 def _table(
@@ -280,7 +357,6 @@ def _expected_s(
     signature: Signature, programs: Sequence[Program], table: _Table
 ) -> float:
     """Estimate the skeleton's time from the time that kept calls stand for [s]."""
-    tail_ns = sum(float(group.after_ns.sum()) for group in signature.groups)
     # What was attached to operations of no leaf, or behind the last call.
     kept_ns = sum(float(p.tail_ns.sum() + p.tail_idle_ns.sum()) for p in programs)
     kept_ns += sum(
@@ -289,9 +365,15 @@ def _expected_s(
         for operation in program.operations
         for series in (operation.compute_ns, operation.idle_ns)
     )
-    total_ns = float(table.time_ns.sum()) + tail_ns
     kept_ns += float(table.kept_mpi_ns.sum())
-    return signature.application_s * kept_ns / total_ns if total_ns else 0.0
+    return _application_part(signature, table, kept_ns)
+
+
+def _application_part(signature: Signature, table: _Table, time_ns: float) -> float:
+    """Return what a time of all ranks together is of the application's time [s]."""
+    tail_ns = sum(float(group.after_ns.sum()) for group in signature.groups)
+    total_ns = float(table.time_ns.sum()) + tail_ns
+    return signature.application_s * time_ns / total_ns if total_ns else 0.0
 
 
 def _merged(signature: Signature) -> tuple[tuple[str, int, float], ...]:

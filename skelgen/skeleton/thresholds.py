@@ -21,6 +21,35 @@ LEAST_CLASS_SHARE = 0.01
 #: measured.
 LARGEST_CLASS_DEVIATION = 0.01
 
+#: Where the kept part of the calls is farther from 1/K, whole iterations stay and
+#: computation is divided [1]. Half of what a skeleton's time may be off; a judgement,
+#: not measured.
+LARGEST_UNDIVIDED_DEVIATION = 0.05
+
+#: Bytes of calls shrink with the computation where calls take at least this share of
+#: the time [1]. A judgement, not measured.
+LEAST_DIVIDED_CALL_SHARE = 0.005
+
+#: Calls that never send so much keep their bytes [bytes]: they take as long with fewer.
+#: A judgement, not measured.
+LEAST_DIVIDED_BYTES = 1024
+
+#: What a call takes at least, however few its bytes [ns]: where it took less, that. A
+#: judgement, not measured.
+LONGEST_LATENCY_NS = 10_000
+
+#: A skeleton that is farther from 1/K of the time says so [1]. A judgement, not
+#: measured.
+LARGEST_UNSAID_DEVIATION = 0.1
+
+#: A skeleton that is farther from the time that was asked for is not built [1]. A
+#: judgement, not measured.
+LARGEST_TARGET_DEVIATION = 0.15
+
+#: For a target time, K is corrected so often by what it led to. It bounds the time of a
+#: build; a judgement, not measured.
+MOST_TIME_CORRECTIONS = 3
+
 #: Fewer corrections than this share of a type's units stand together at the end [1]. A
 #: judgement, not measured.
 FEW_CORRECTIONS_SHARE = 0.1

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.loops import Nest
 from skelgen.signature import Signature
-
-#: Keep whole matched events, or divide each rank as the 2005 paper does.
-WHOLE_EVENTS, PAPER_2005 = "whole-events", "paper2005"
+from skelgen.trust.types import WHOLE_EVENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,6 +202,11 @@ class Report:
         What the application's ranks did that the skeleton does not: a key of
         `trust.skeleton_doubts.NOT_COMPUTED`, and its share of the application's time
         [0 to 1].
+    fixed_s : float
+        Part of the expected time that a larger K does not shorten [s].
+    divided : str
+        What became of computation and bytes where whole calls are too coarse for K;
+        else empty.
     """
 
     classes: tuple[KeptClass, ...]
@@ -217,6 +220,8 @@ class Report:
     warnings: tuple[str, ...]
     dealers: tuple[int, ...] = ()
     not_computed: tuple[tuple[str, float], ...] = ()
+    fixed_s: float = 0.0
+    divided: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

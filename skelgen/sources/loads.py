@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from skelgen.documents.dates import MOST_S
+from skelgen.documents.dates import LATEST_S
 from skelgen.errors import InputError
 from skelgen.monitor.records import wrong
 from skelgen.sources.estimate import MOST_THREADS, available_cpu
@@ -100,7 +100,7 @@ class Loads:
             raise InputError(f"{self._source}: {error}") from error
 
     def _is_moment(self, time: float) -> bool:
-        if 0 <= time <= MOST_S:
+        if 0 <= time <= LATEST_S:
             return True
         self.left_out("no moment between 1970 and 2286", f"{time:g}")
         return False

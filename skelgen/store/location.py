@@ -9,7 +9,7 @@ from pathlib import Path
 from skelgen import _paths
 from skelgen.errors import UsageError
 
-VARIABLE = "SKELGEN_STORE"
+STORE_VARIABLE = "SKELGEN_STORE"
 _SCHEMES = ("postgresql://", "postgres://")
 
 
@@ -66,8 +66,8 @@ def place_of(place: str | None = None) -> Place:
     """
     if place:
         found = Place(place, "--store")
-    elif named := os.environ.get(VARIABLE):
-        found = Place(named, VARIABLE)
+    elif named := os.environ.get(STORE_VARIABLE):
+        found = Place(named, STORE_VARIABLE)
     else:
         return Place(str(_paths.data() / "store.db"), "usual")
     if "://" in found.where and not found.is_url:

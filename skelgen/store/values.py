@@ -18,7 +18,7 @@ from skelgen.store.rows import Inputs, RunPart
 from skelgen.trust import Interval
 
 #: Largest integer of a row: JSON of ours has at most 18 digits.
-MOST = 10**18 - 1
+_MOST = 10**18 - 1
 #: Different lists of names that are kept ready.
 _MOST_REMEMBERED = 1024
 NAN = float("nan")
@@ -99,8 +99,8 @@ def checked_text(value: Any) -> str:
 def _integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise UnfitError(f"read {_shown(value)}, expected an integer")
-    if not 0 <= value <= MOST:
-        raise UnfitError(f"read {str(value)[:30]}, expected 0 to {MOST}")
+    if not 0 <= value <= _MOST:
+        raise UnfitError(f"read {str(value)[:30]}, expected 0 to {_MOST}")
     return value
 
 
@@ -295,7 +295,7 @@ TEXT = Values(None, checked_text, as_text, _of_text)
 INTEGER = Values(_integer, _integer, None, _integer)
 REAL = Values(_plain_real, _read_real, as_real, _read_real)
 INTERVAL = _as_json(_plain_interval, _read_interval)
-PARTS = _list_of(_plain_part, _read_part)
+_PARTS = _list_of(_plain_part, _read_part)
 _KNEE = _tuple_of(_integer, _known, _known)
 _POINT = _tuple_of(_integer, _known)
 
@@ -312,7 +312,7 @@ BY_TYPE: dict[Any, Values] = {
     ),
     tuple[float, ...]: _list_of(_plain_real, _read_real),
     tuple[tuple[str, float], ...]: _mapping_of(_plain_real, _read_real),
-    tuple[RunPart, ...]: PARTS,
+    tuple[RunPart, ...]: _PARTS,
     tuple[tuple[int, float, float], ...]: _list_of(_KNEE, _KNEE),
     tuple[tuple[int, float], ...]: _list_of(_POINT, _POINT),
 }

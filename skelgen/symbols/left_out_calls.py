@@ -9,7 +9,7 @@ from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED
 from skelgen.events.types import FAILED_POLL, NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
-from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT, Pairs
+from skelgen.symbols.pairs import ON_REQUESTS, PARTNER_KINDS, Pairs
 from skelgen.symbols.requests import Ages, RequestUses, rebased_ages, uses_of
 from skelgen.symbols.types import Fate
 
@@ -17,7 +17,7 @@ from skelgen.symbols.types import Fate
 _WAITING_KINDS = (CallKind.SEND_INIT, CallKind.RECEIVE_INIT)
 _MATCHED_KINDS = tuple(
     kind
-    for kind in (*POINT_TO_POINT, *COLLECTIVES, CallKind.SIGNAL, CallKind.AWAIT)
+    for kind in (*PARTNER_KINDS, *COLLECTIVES, CallKind.SIGNAL, CallKind.AWAIT)
     if kind not in _WAITING_KINDS
 )
 
@@ -60,7 +60,7 @@ def fates_and_ages(
 
 def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
     """Judge what the shape alone shows; later lines outrank earlier ones."""
-    shape, point = pairs.shape, pairs.is_kind(*POINT_TO_POINT)
+    shape, point = pairs.shape, pairs.is_kind(*PARTNER_KINDS)
     cancels = np.array([name.startswith("MPI_Cancel") for name in calls.functions])
     fate = np.full(len(pairs), Fate.INSIDE, np.uint8)
     nobody = (shape["peer"] == PROC_NULL) & (

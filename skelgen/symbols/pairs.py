@@ -28,7 +28,7 @@ _STANDS_FOR = {
     "MPI_Win_test": "MPI_Win_wait",
 }
 #: Kinds whose peers are partners, not roots.
-POINT_TO_POINT = tuple(dict.fromkeys((*SENDING, *RECEIVING, CallKind.RMA)))
+PARTNER_KINDS = tuple(dict.fromkeys((*SENDING, *RECEIVING, CallKind.RMA)))
 #: Kinds that are about requests and nothing else.
 ON_REQUESTS = (CallKind.START, CallKind.COMPLETE, CallKind.RELEASE)
 #: Calls of a part.
@@ -151,7 +151,7 @@ def distinct_pairs(calls: Calls) -> Pairs:
     functions, function = _canonical(calls.functions)
     places = _places(calls, rank_of, shape["communicator"])
     family, size = places["family"], places["size"]
-    point = np.isin(kind, POINT_TO_POINT)
+    point = np.isin(kind, PARTNER_KINDS)
     peers = [
         np.where(
             point & (shape[end] >= 0) & (size > 0),

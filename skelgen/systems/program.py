@@ -16,10 +16,10 @@ from skelgen.launch.shim import shim_key
 
 logger = logging.getLogger(__name__)
 
-NAME = "measure"
+_NAME = "measure"
 #: As skeletons are compiled: loops stay what they say, so that machines can be
 #: compared. Products and sums may be fused, as in any program.
-COMPILER_FLAGS = ("-std=gnu11", "-O2", "-fno-tree-vectorize")
+MEASURING_FLAGS = ("-std=gnu11", "-O2", "-fno-tree-vectorize")
 _COMPILE_LIMIT_S = 600.0
 
 
@@ -41,7 +41,7 @@ def measuring_program(mpi: Mpi) -> Path:
         )
     sources = _paths.system_sources()
     key = shim_key(mpi.compiler, sources)
-    target = _paths.cache() / "systems" / key / NAME
+    target = _paths.cache() / "systems" / key / _NAME
     try:
         private_folder(target.parent)
         with alone(target.parent):
@@ -59,9 +59,9 @@ def _build(compiler: Path, sources: Path, target: Path) -> None:
     """Compile beside the place and rename; nobody sees half a program there."""
     logger.log(NOTE, "compiling what measures with %s, once for this MPI", compiler)
     with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent) as name:
-        made = Path(name) / NAME
+        made = Path(name) / _NAME
         files = [str(path) for path in sorted(sources.glob("*.c"))]
-        words = [str(compiler), *COMPILER_FLAGS, "-o", str(made), *files, "-lm"]
+        words = [str(compiler), *MEASURING_FLAGS, "-o", str(made), *files, "-lm"]
         done = run(words, timeout_s=_COMPILE_LIMIT_S, private=True)
         if done.exit_code or not made.exists():
             raise ApplicationError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Events
-from skelgen.timeline.encoding import MOST_BYTES, coded
+from skelgen.timeline.encoding import MOST_PIECES_BYTES, coded
 from skelgen.timeline.lanes import MOST_LANES, Lanes, added, group_size
 from skelgen.timeline.pieces import merged, pieces_of, spread
 from skelgen.timeline.types import (
@@ -28,7 +28,7 @@ from skelgen.timeline.types import (
 
 #: Pieces of all rows that are held, of which about a third fits into a page, and calls
 #: of a block: memory is 90 bytes for each piece and 200 for each call of a block.
-MOST_PIECES, _BLOCK = 1 << 19, 1 << 17
+_MOST_PIECES, _BLOCK = 1 << 19, 1 << 17
 #: The finest level tells times apart that are a part of the run of this size.
 _FINEST_BITS = 26
 #: Levels by which the pieces of one rank are finer than the cells of its row.
@@ -41,7 +41,7 @@ def timeline_of(
     events: Events,
     waits_ns: _Integers | None = None,
     *,
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int = MOST_PIECES_BYTES,
 ) -> RunTimeline | None:
     """Make the timeline of a run.
 
@@ -64,7 +64,7 @@ def timeline_of(
 
 
 def joined(
-    parts: Sequence[Lanes], *, most_bytes: int = MOST_BYTES
+    parts: Sequence[Lanes], *, most_bytes: int = MOST_PIECES_BYTES
 ) -> RunTimeline | None:
     """Join the rows of all ranks, at the first level that fits.
 
@@ -104,7 +104,7 @@ def lanes_of(events: Events, ranks: range, waits_ns: _Integers | None = None) ->
     finest = max(span_ns.bit_length() - _FINEST_BITS, 0)
     edges_ns, level = np.zeros(0, np.int64), finest
     if each > 1:
-        cell = _cell_level(span_ns, MOST_PIECES // MOST_LANES)
+        cell = _cell_level(span_ns, _MOST_PIECES // MOST_LANES)
         level, finest = cell, max(cell - _FINER, 0)
         edges_ns = np.arange(0, span_ns, 1 << cell)
         edges_ns = np.append(edges_ns, span_ns)
@@ -114,7 +114,7 @@ def lanes_of(events: Events, ranks: range, waits_ns: _Integers | None = None) ->
         return found
     for rank in ranks:
         lane, level = rank // each, finest if each > 1 else found.level
-        room = MOST_PIECES if each > 1 else MOST_PIECES - found.count()
+        room = _MOST_PIECES if each > 1 else _MOST_PIECES - found.count()
         level, pieces = _rank(events, rank, waits_ns, things, level, room)
         if each > 1:
             pieces = spread(pieces, edges_ns)
@@ -124,7 +124,7 @@ def lanes_of(events: Events, ranks: range, waits_ns: _Integers | None = None) ->
         if level > found.level:
             found = found.at(level)
         found.pieces[lane] = pieces
-        while found.count() > MOST_PIECES * 3 // 4:
+        while found.count() > _MOST_PIECES * 3 // 4:
             found = found.at(found.level + 1)
     return found
 

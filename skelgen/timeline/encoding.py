@@ -33,7 +33,7 @@ from skelgen.timeline.types import (
 from skelgen.units import seconds
 
 #: The most that pieces may take, before they become text that is longer by a third.
-MOST_BYTES = 720_000
+MOST_PIECES_BYTES = 720_000
 #: Several things, or none; things that have a number of their own.
 _MIXED, _MOST_THINGS = 255, 240
 #: Units are finer than the width by these bits.

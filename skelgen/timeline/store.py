@@ -18,7 +18,7 @@ from skelgen.documents import Field, sealed_json
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.json_document import json_field
 from skelgen.errors import NoFileError
-from skelgen.timeline.encoding import MOST_BYTES, MOST_CODED, decoded
+from skelgen.timeline.encoding import MOST_CODED, MOST_PIECES_BYTES, decoded
 from skelgen.timeline.types import LaneTotal, RankWork, RunTimeline, Thing
 
 TIMELINE_FILE = "timeline.json"
@@ -116,7 +116,7 @@ def _timeline(document: Field, most_pieces: int) -> RunTimeline:
         ("things", len(found.things), _MOST_THINGS),
         ("lanes", len(found.lanes), _MOST_LANES),
         ("lanes", pieces, most_pieces),
-        ("data", len(found.data), 2 * MOST_BYTES),
+        ("data", len(found.data), 2 * MOST_PIECES_BYTES),
     ):
         if number > most:
             raise parts[field].error(f"read {number} of them, expected at most {most}")

@@ -22,7 +22,7 @@ from skelgen.trace.payload import PayloadError
 from skelgen.trace.stream import Decoded, EventColumns, Scan, TimeScale
 from skelgen.trace.types import Damage, Header, RankFile
 
-MOST_RANKS = 1 << 20
+_MOST_RANKS = 1 << 20
 _MOST_HEADER_BYTES = 1 << 16
 #: Why a file has no header.
 EMPTY = (
@@ -154,7 +154,7 @@ def _check_header(path: Path, header: Header, size: int) -> None:
         f"header of {header.header_bytes} bytes": not smallest
         <= header.header_bytes
         <= _MOST_HEADER_BYTES,
-        f"world size {header.world_size}": not 0 < header.world_size <= MOST_RANKS,
+        f"world size {header.world_size}": not 0 < header.world_size <= _MOST_RANKS,
         f"rank {header.world_rank} of {header.world_size}": not 0
         <= header.world_rank
         < header.world_size,

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from skelgen.trust.thresholds import SINGLE_RUN_SPREAD, UNKNOWN_TIME_FACTOR
 from skelgen.trust.types import Interval
 
+#: Seed of intervals: the same times give the same interval, in whatever order.
+INTERVAL_SEED = 20050704
 #: Draws for an interval; its ends then move by less than 1 % of its width.
 _DRAWS = 20_000
 

@@ -14,10 +14,10 @@ from skelgen.documents import Field, read_document, sealed_yaml
 from skelgen.trust.errors import MethodError, MethodErrors
 
 #: Version of the format.
-VERSION = 1
+_VERSION = 1
 _HEAD = "# Errors of methods; docs/trust.md of skelgen describes it.\n"
 #: How the file begins.
-BEGINS = re.compile(rb"(#[^\n]*\n)?# Errors of methods;")
+METHOD_ERRORS_BEGIN = re.compile(rb"(#[^\n]*\n)?# Errors of methods;")
 _MOST = 1 << 40
 _DIGITS = 4
 
@@ -43,7 +43,7 @@ class ErrorProvenance:
 def as_text(errors: MethodErrors, provenance: ErrorProvenance) -> str:
     """Write errors; equal ones give the same text."""
     content = {
-        "skelgen_method_errors": VERSION,
+        "skelgen_method_errors": _VERSION,
         "provenance": {
             "command": provenance.command,
             "date": provenance.date,
@@ -73,8 +73,8 @@ def load(path: Path) -> tuple[MethodErrors, ErrorProvenance]:
     document = Field(path, "", read_document(path))
     parts = document.mapping(("skelgen_method_errors", "provenance", "methods"))
     version = parts["skelgen_method_errors"]
-    if version.text() != str(VERSION):
-        raise version.error(f"read {version.text()[:60]!r}, expected {VERSION}")
+    if version.text() != str(_VERSION):
+        raise version.error(f"read {version.text()[:60]!r}, expected {_VERSION}")
     origin = parts["provenance"].mapping(("command", "date", "results"))
     entries = parts["methods"].items()
     if not entries:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+#: Methods: a skeleton that is a subset of whole matched events, one by the rules of the
+#: 2005 paper, which predicts by its rules, too, and the application itself, executed
+#: for its phases.
+WHOLE_EVENTS, PAPER_2005, PHASES = "whole-events", "paper2005", "phases"
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:

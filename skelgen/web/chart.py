@@ -20,7 +20,7 @@ TONES = {
     "soft": "#7b8794",
 }
 #: Width of a panel, space to its left and right, above it and below [px].
-WIDTH, LEFT, RIGHT, ABOVE, BELOW = 560, 84, 24, 30, 44
+CHART_WIDTH, LEFT, RIGHT, ABOVE, BELOW = 560, 84, 24, 30, 44
 #: Space for the title of a chart, and for a line of its notes [px].
 _TITLE, _NOTE = 34, 16
 #: Steps between dates [s], and the longest that shows the time of day.
@@ -86,7 +86,7 @@ class Chart:
     @property
     def size(self) -> tuple[int, int]:
         """Return width and height [px]."""
-        return LEFT + WIDTH + RIGHT, self.height
+        return LEFT + CHART_WIDTH + RIGHT, self.height
 
 
 @dataclass(frozen=True, slots=True)

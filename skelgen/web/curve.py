@@ -12,7 +12,7 @@ from skelgen.web.axes import Axis
 from skelgen.web.svg_drawing import Area, Dot, Line, Shape, Word, points
 
 #: Size of a drawing, and what is left around the curve for numbers [px].
-WIDTH, HEIGHT = 460, 320
+CURVE_WIDTH, CURVE_HEIGHT = 460, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 28, 46
 
 
@@ -63,11 +63,11 @@ def curve_shapes(
     x = [*(one.at for one in spots), *(dot[0] for dot in dots)]
     y = [*(one.value for one in spots), *(dot[1] for dot in dots)]
     y += [end for one in spots for end in (one.low, one.high) if _shown(end, y)]
-    across = Axis.over(x, WIDTH - _LEFT - _RIGHT)
+    across = Axis.over(x, CURVE_WIDTH - _LEFT - _RIGHT)
     across = Axis(
         across.low, across.high, across.logarithmic and min(x) > 0, across.length
     )
-    up = Axis.over(y, HEIGHT - _TOP - _BOTTOM, reverse=True)
+    up = Axis.over(y, CURVE_HEIGHT - _TOP - _BOTTOM, reverse=True)
     found: list[Shape] = [*_frame(across, up, x_name, y_name)]
     for curve in curves:
         found += _drawn(curve, across, up)
@@ -90,15 +90,15 @@ def _place(across: Axis, up: Axis, x: float, y: float) -> tuple[float, float]:
 
 
 def _frame(across: Axis, up: Axis, x_name: str, y_name: str) -> Iterator[Shape]:
-    bottom = HEIGHT - _BOTTOM
+    bottom = CURVE_HEIGHT - _BOTTOM
     yield Line(
-        points([(_LEFT, _TOP), (_LEFT, bottom), (WIDTH - _RIGHT, bottom)]), "edge"
+        points([(_LEFT, _TOP), (_LEFT, bottom), (CURVE_WIDTH - _RIGHT, bottom)]), "edge"
     )
     for mark in across.marks():
         yield Word(mark.place + _LEFT, bottom + 18, mark.text)
     for mark in up.marks():
         yield Word(_LEFT - 8, mark.place + _TOP + 4, mark.text, "end")
-    yield Word(WIDTH - _RIGHT, bottom + 38, x_name, "end")
+    yield Word(CURVE_WIDTH - _RIGHT, bottom + 38, x_name, "end")
     yield Word(8, 16, y_name, "start")
 
 

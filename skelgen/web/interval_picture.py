@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skelgen.web.axes import Axis
 
 #: Rows of a picture; a table behind it has all.
-MOST_ROWS = 24
+_MOST_ROWS = 24
 
 #: Height of a row and of the axis below the last one; places of a row's name and bar
 #: from its top [px]. Names stand above bars, so that both fit on a phone.
@@ -106,7 +106,7 @@ def dot_picture(
     reference : (float, str), optional
         A number that they are compared with, and what it is.
     """
-    shown = list(dots)[:MOST_ROWS]
+    shown = list(dots)[:_MOST_ROWS]
     values = [n for one in shown for n in (one.low, one.middle, one.high)]
     values += [reference[0]] if reference else []
     if not shown or not all(0 < value < math.inf for value in values):

@@ -10,7 +10,7 @@ from skelgen.web.axes import Axis
 from skelgen.web.svg_drawing import Area, Line, Shape, Word, points
 
 #: Width of the drawing, height of a bar, and what is left for words [px].
-WIDTH, _BAR, _STEP = 460, 26, 56
+BARS_WIDTH, _BAR, _STEP = 460, 26, 56
 _LEFT, _RIGHT, _TOP, _BOTTOM = 12, 40, 22, 34
 #: Between a bar and its interval below it [px].
 _GAP = 6
@@ -56,17 +56,17 @@ def bar_shapes(bars: Sequence[KernelBar], shown: Sequence[str]) -> tuple[Shape, 
         What stands behind each: its time for people.
     """
     most = max(max(one.time_s, *one.ends, 0.0) for one in bars)
-    axis = Axis(0.0, most, False, WIDTH - _LEFT - _RIGHT)
+    axis = Axis(0.0, most, False, BARS_WIDTH - _LEFT - _RIGHT)
     found: list[Shape] = []
     for i, (bar, text) in enumerate(zip(bars, shown, strict=True)):
         top = _TOP + _STEP * i
         found.append(Word(_LEFT, top - 6, f"{bar.name}: {text}", "start"))
         found += _parts(bar, axis, top)
     bottom = _TOP + _STEP * len(bars) - 12
-    found.append(Line(points([(_LEFT, bottom), (WIDTH - _RIGHT, bottom)]), "edge"))
+    found.append(Line(points([(_LEFT, bottom), (BARS_WIDTH - _RIGHT, bottom)]), "edge"))
     for mark in axis.marks():
         found.append(Word(_LEFT + mark.place, bottom + 16, mark.text))
-    found.append(Word(WIDTH - 4, bottom + 16, "s", "end"))
+    found.append(Word(BARS_WIDTH - 4, bottom + 16, "s", "end"))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from skelgen.trust import Interval
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.axes import Axis
 from skelgen.web.chart import (
-    WIDTH,
+    CHART_WIDTH,
     Chart,
     ChartDot,
     ChartLine,
@@ -90,7 +90,7 @@ def loads_chart(found: LoadsDrawn) -> Chart:
     last = found.end
     if found.forecast is not None:
         last = max(last, found.forecast.begin + found.forecast.horizon_s)
-    across = Axis(found.begin, last, False, WIDTH)
+    across = Axis(found.begin, last, False, CHART_WIDTH)
     up = up_axis(found.quantity, found.series)
     panels = [_panel(one, found, Plane(across, up, of_time=True))
               for one in found.series]  # fmt: skip
@@ -199,7 +199,7 @@ def averages(one: ShortSeries, begin: float, width_s: float) -> dict[int, float]
 def _earlier(found: LoadsDrawn) -> ChartPanel:
     those = found.earlier
     moments = [one.begin for one in those]
-    across = linear_axis([min(moments) - 60, max(moments) + 60], WIDTH)
+    across = linear_axis([min(moments) - 60, max(moments) + 60], CHART_WIDTH)
     values = [v for one in those for v in (one.interval.p5, one.interval.p95)]
     values += [one.truth for one in those if one.truth is not None]
     up = linear_axis([0.0, *values], _HEIGHT, reverse=True)

@@ -16,7 +16,7 @@ from skelgen.web.rank_blocks import ranks_in_block
 #: Loops that are shown, and how deep they may be inside others.
 _MOST_LOOPS, _DEEPEST = 8, 2
 #: Height of a strip, in steps of its picture.
-HEIGHT = 40
+STRIP_HEIGHT = 40
 
 _Times = NDArray[np.float64]
 
@@ -181,7 +181,7 @@ def _row(name: str, trips: str, computed_s: _Times, whole_s: float) -> BalanceRo
         bars=len(means),
         mean_path=_path(np.zeros(len(means), np.int64), _heights(means, most_s)),
         most_path=_path(_heights(means, most_s), _heights(tops, most_s)),
-        mean_line=round(HEIGHT * (1 - mean_s / most_s), 1),
+        mean_line=round(STRIP_HEIGHT * (1 - mean_s / most_s), 1),
     )
 
 
@@ -197,13 +197,13 @@ def _bars(computed_s: _Times) -> tuple[_Times, _Times]:
 
 
 def _heights(values: _Times, most: float) -> NDArray[np.int64]:
-    return np.rint(HEIGHT * values / most).astype(np.int64)
+    return np.rint(STRIP_HEIGHT * values / most).astype(np.int64)
 
 
 def _path(below: NDArray[np.int64], above: NDArray[np.int64]) -> str:
     """Draw a bar for each pair of heights."""
     return "".join(
-        f"M{place} {HEIGHT - high}h1v{high - low}h-1z"
+        f"M{place} {STRIP_HEIGHT - high}h1v{high - low}h-1z"
         for place, (low, high) in enumerate(zip(below, above, strict=True))
         if high > low
     )

@@ -15,7 +15,7 @@ MOST_ROWS = 1500
 
 #: Computation that takes less of the time has no row of its own [1].
 LEAST_SHARE = 5e-4
-COMPUTATION = "computation"
+_COMPUTATION = "computation"
 
 #: A loop in which ranks compute less of the time has no load imbalance to tell of [1].
 LEAST_COMPUTED = 0.01
@@ -125,7 +125,7 @@ class _Builder:
             return []
         return [
             NestRow(
-                COMPUTATION,
+                _COMPUTATION,
                 f"{count}",
                 share,
                 self.each(total_ns, count),

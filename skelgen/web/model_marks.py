@@ -14,7 +14,7 @@ from skelgen.units import format_seconds
 from skelgen.web.axes import Axis
 
 #: Size of a panel [px].
-WIDTH, HEIGHT = 420, 200
+MODEL_WIDTH, MODEL_HEIGHT = 420, 200
 
 #: Nobody asked: the picture goes on to so many times the largest run.
 _AHEAD = 2.0

@@ -14,7 +14,14 @@ from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.models.runs import RunTable
 from skelgen.trust import Interval
 from skelgen.web.axes import Axis, AxisMark
-from skelgen.web.model_marks import HEIGHT, WIDTH, Asked, AskedMark, Places, RunDot
+from skelgen.web.model_marks import (
+    MODEL_HEIGHT,
+    MODEL_WIDTH,
+    Asked,
+    AskedMark,
+    Places,
+    RunDot,
+)
 from skelgen.web.model_surface import SurfacePanel, surface_panel
 
 #: Panels that are drawn, numbers that a curve is drawn through, letters in a line.
@@ -95,10 +102,10 @@ def picture_size(model: Model, *, marked: bool = False) -> tuple[int, int]:
         Whether something is asked for.
     """
     drawn = _drawn(model, marked=marked)
-    height = _top(model) + len(drawn[:_MOST_PANELS]) * (HEIGHT + _BELOW)
+    height = _top(model) + len(drawn[:_MOST_PANELS]) * (MODEL_HEIGHT + _BELOW)
     if len(_extents(drawn)) == 2:
-        height += HEIGHT + _BELOW + _LEGEND
-    return _LEFT + WIDTH + _RIGHT, height
+        height += MODEL_HEIGHT + _BELOW + _LEGEND
+    return _LEFT + MODEL_WIDTH + _RIGHT, height
 
 
 def _drawn(model: Model, *, marked: bool) -> list[InputRange]:
@@ -158,7 +165,7 @@ def model_picture(
         hidden=max(len(drawn) - _MOST_PANELS, 0),
         left=_LEFT,
         top=_top(model),
-        down=HEIGHT + _BELOW,
+        down=MODEL_HEIGHT + _BELOW,
         size=picture_size(model, marked=asked.marked),
     )
 
@@ -181,13 +188,13 @@ def _said(
 
 def _curve(asked: Asked, one: InputRange, gaps: bool) -> CurvePanel:
     model, name = asked.model, one.input.name
-    across = asked.axis(one, WIDTH)
+    across = asked.axis(one, MODEL_WIDTH)
     values, said = _said(asked, name, across.between(_VALUES), gaps)
     middle = predict_with(model, asked.fixed).interval
     places = _moved(asked, name)
     up = Axis.over(
         [*(i.p50 for i in said), *places[:, 1], middle.p5, middle.p95],
-        HEIGHT,
+        MODEL_HEIGHT,
         reverse=True,
     )
     x, begin, width = across.at(values), *_seen(across, one)

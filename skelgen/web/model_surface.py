@@ -12,7 +12,7 @@ from skelgen.models.formulas import evaluate
 from skelgen.models.model import InputRange
 from skelgen.models.runs import LARGEST, SMALLEST
 from skelgen.web.axes import AxisMark
-from skelgen.web.model_marks import HEIGHT, WIDTH, Asked, AskedMark, RunDot
+from skelgen.web.model_marks import MODEL_HEIGHT, MODEL_WIDTH, Asked, AskedMark, RunDot
 
 #: Cells across and down, and shades, light to dark.
 _ACROSS, _DOWN, _SHADES = 42, 30, 8
@@ -67,7 +67,10 @@ class SurfacePanel:
 def surface_panel(asked: Asked, one: InputRange, other: InputRange) -> SurfacePanel:
     """Prepare the surface over two inputs: the first goes to the right."""
     names = (one.input.name, other.input.name)
-    across, up = asked.axis(one, WIDTH), asked.axis(other, HEIGHT, reverse=True)
+    across, up = (
+        asked.axis(one, MODEL_WIDTH),
+        asked.axis(other, MODEL_HEIGHT, reverse=True),
+    )
     x, y = across.between(_ACROSS + 1), up.between(_DOWN + 1)
     found = _values(asked, names, (x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2)
     low, high = float(np.log(found.min())), float(np.log(found.max()))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from skelgen.prediction.kept import KeptPrediction, KeptSet
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-from skelgen.prediction.types import PHASES, Calibration
+from skelgen.prediction.types import Calibration
+from skelgen.trust.types import PHASES
 from skelgen.units import format_moment, format_seconds
 from skelgen.web.interval_picture import DotPicture, IntervalRow, dot_picture
 

@@ -11,8 +11,8 @@ from skelgen.matching.waits import WaitState
 from skelgen.phases.stored import PhaseSignature
 from skelgen.signature import Signature
 from skelgen.skeleton import Report
-from skelgen.skeleton.types import WHOLE_EVENTS
 from skelgen.timeline import RunTimeline
+from skelgen.trust.types import WHOLE_EVENTS
 from skelgen.units import format_seconds
 from skelgen.web.call_sites import CallSites, call_sites_of, signature_sites
 from skelgen.web.kept_rows import KeptRow, kept_rows

@@ -11,7 +11,7 @@ from skelgen.phases import Phases
 from skelgen.units import format_seconds
 
 #: Ranks and stretches of one rank that are drawn.
-MOST_LANES, MOST_BARS = 64, 2000
+_MOST_LANES, _MOST_BARS = 64, 2000
 #: Phases with a colour of their own; others are grey.
 _COLOURS = (
     *("#3b7dd8", "#e08a2e", "#3a9d6e", "#c2549d", "#8a6fd1"),
@@ -63,7 +63,7 @@ class PhasePicture:
 def phase_picture(found: Phases) -> PhasePicture:
     """Prepare the picture of a run's phases."""
     ranks = len(found.cut)
-    drawn = min(ranks, MOST_LANES)
+    drawn = min(ranks, _MOST_LANES)
     chosen = np.unique(np.linspace(0, max(ranks - 1, 0), drawn).astype(int)).tolist()
     by_share = sorted(found.relevant, key=lambda phase: -phase.share)
     colours = {
@@ -94,7 +94,7 @@ def _stretches(
     begin_ns, first = 0, 0
     for last in change.tolist():
         width = 100 * (int(ends[last]) - begin_ns) / whole_ns
-        if width < 100 / MOST_BARS and last != change[-1]:
+        if width < 100 / _MOST_BARS and last != change[-1]:
             continue
         phase = found.phases[int(found.phase[last])]
         yield PhaseStretch(

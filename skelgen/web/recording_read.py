@@ -28,19 +28,19 @@ from skelgen.web.recording import RunRecording
 from skelgen.web.recording_written import (
     AMOUNTS,
     COUNTS,
-    FORMAT,
     LISTS,
     MOST_FRAMES,
     MOST_FUNCTIONS,
     MOST_HOSTS,
+    MOST_LISTED_RANKS,
     MOST_LONG,
     MOST_PACKED,
     MOST_PIECES,
-    MOST_RANKS,
     MOST_TEXT,
     MOST_WAITS,
     MOST_WARNINGS,
     MOST_WORDS,
+    RECORDING_FORMAT,
     TEXTS,
 )
 
@@ -76,7 +76,7 @@ def read_recording(document: str, *, timeline: bool = True) -> RunRecording:
     field = json_field(_unpacked(document), _SHOWN)
     begin = field.mapping((), None)
     if "format" in begin:
-        begin["format"].integer(FORMAT, FORMAT)
+        begin["format"].integer(RECORDING_FORMAT, RECORDING_FORMAT)
     parts = field.mapping((*TEXTS, *COUNTS, *AMOUNTS, *LISTS, *_OTHERS))
     ranks = parts["ranks"].integer(1, _MOST_WORLD)
     alike: dict[str, Any] = {
@@ -109,7 +109,7 @@ def read_recording(document: str, *, timeline: bool = True) -> RunRecording:
 
 
 def _computed(field: Field, ranks: int) -> NDArray[np.float64]:
-    found = _numbers(field, MOST_RANKS, _MOST_S)
+    found = _numbers(field, MOST_LISTED_RANKS, _MOST_S)
     if len(found) not in (0, ranks):
         raise field.error(f"read {len(found)} times, expected {ranks}")
     return found

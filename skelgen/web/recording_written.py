@@ -18,7 +18,7 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.events.sites import SiteSummary
 from skelgen.timeline.coarser import coarser
-from skelgen.timeline.encoding import MOST_BYTES
+from skelgen.timeline.encoding import MOST_PIECES_BYTES
 from skelgen.timeline.store import plain_timeline
 from skelgen.units import format_bytes
 from skelgen.web.call_sites import MOST_SITES
@@ -28,12 +28,12 @@ from skelgen.web.recording import RunRecording
 #: The document, compressed and as JSON [bytes].
 MOST_PACKED, MOST_TEXT = 1 << 20, 4 << 20
 #: Entries of each list of it, and characters of a text.
-MOST_RANKS, MOST_HOSTS, MOST_FUNCTIONS, MOST_WAITS = 1 << 16, 1024, 2000, 100
+MOST_LISTED_RANKS, MOST_HOSTS, MOST_FUNCTIONS, MOST_WAITS = 1 << 16, 1024, 2000, 100
 MOST_WORDS, MOST_WARNINGS, MOST_FRAMES, MOST_LONG = 200, 100, 64, 500
 #: Of the timeline; compressed as itself [bytes].
-MOST_PIECES, _MOST_TIMELINE = 1 << 18, MOST_BYTES
+MOST_PIECES, _MOST_TIMELINE = 1 << 18, MOST_PIECES_BYTES
 #: Version of the document, and how often it is made coarser before a part goes.
-FORMAT, _LEVELS = 1, 8
+RECORDING_FORMAT, _LEVELS = 1, 8
 #: Digits of the computation of a rank where there are many.
 _DIGITS, _MANY = 6, 4096
 
@@ -84,11 +84,11 @@ def _smaller(recording: RunRecording, level: int) -> RunRecording:
 def _short(one: RunRecording, left_out: list[str]) -> RunRecording:
     """Cut lists and texts, and say so."""
     computed_s = one.computed_s
-    if len(computed_s) > MOST_RANKS:
+    if len(computed_s) > MOST_LISTED_RANKS:
         computed_s = np.zeros(0)
         left_out.append(
             f"The computation of each rank is left out: the store keeps up to "
-            f"{MOST_RANKS} ranks."
+            f"{MOST_LISTED_RANKS} ranks."
         )
     for what, count, most in (
         ("functions", len(one.functions), MOST_FUNCTIONS),
@@ -144,7 +144,7 @@ def _plain(one: RunRecording) -> dict[str, Any]:
     """Return a recording as plain values for JSON."""
     many = len(one.computed_s) > _MANY
     return {
-        "format": FORMAT,
+        "format": RECORDING_FORMAT,
         **{name: getattr(one, name) for name in TEXTS + COUNTS + AMOUNTS + LISTS},
         "clean": one.clean,
         "hosts": one.hosts,

@@ -22,7 +22,11 @@ from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.residual_picture import residual_panels, residual_size
 from skelgen.web.tick_picture import tick_picture
-from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
+from skelgen.web.workload_picture import (
+    WORKLOAD_HEIGHT,
+    WORKLOAD_WIDTH,
+    workload_picture,
+)
 from skelgen.workload import WorkloadTime
 
 #: Lines around each region of a page that changes later, for this version of the page.
@@ -147,7 +151,9 @@ def render_workload(found: WorkloadTime) -> str:
         An SVG picture.
     """
     picture = workload_picture(found)
-    return filled("workload.svg.j2", picture=picture, width=WIDTH, height=HEIGHT)
+    return filled(
+        "workload.svg.j2", picture=picture, width=WORKLOAD_WIDTH, height=WORKLOAD_HEIGHT
+    )
 
 
 def render_model(
@@ -173,7 +179,7 @@ def render_model(
         An SVG picture.
     """
     picture = model_picture(model, runs, at, gaps=gaps)
-    size = {"width": model_marks.WIDTH, "height": model_marks.HEIGHT}
+    size = {"width": model_marks.MODEL_WIDTH, "height": model_marks.MODEL_HEIGHT}
     return filled("model.svg.j2", picture=picture, **size)
 
 
@@ -194,9 +200,9 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
         "residuals.svg.j2",
         panels=panels,
         size=residual_size(residuals),
-        width=residual_picture.WIDTH,
-        height=residual_picture.HEIGHT,
-        left=residual_picture.LEFT,
+        width=residual_picture.RESIDUAL_WIDTH,
+        height=residual_picture.RESIDUAL_HEIGHT,
+        left=residual_picture.RESIDUAL_LEFT,
         top=residual_picture.TOP,
     )
 

@@ -12,9 +12,9 @@ from skelgen.models.runs import Floats
 from skelgen.web.axes import Axis, AxisMark
 
 #: Size of a panel [px], and panels at most.
-WIDTH, HEIGHT, _MOST_PANELS = 420, 110, 3
+RESIDUAL_WIDTH, RESIDUAL_HEIGHT, _MOST_PANELS = 420, 110, 3
 #: Space around panels [px].
-LEFT, TOP, _RIGHT, _BELOW = 76, 46, 24, 76
+RESIDUAL_LEFT, TOP, _RIGHT, _BELOW = 76, 46, 24, 76
 #: The picture shows errors up to so much to both sides at least, and at most [1].
 _LEAST, _MOST = 0.01, 9.0
 
@@ -60,7 +60,9 @@ def residual_panels(residuals: Sequence[Residual]) -> tuple[ResidualPanel, ...]:
 def residual_size(residuals: Sequence[Residual]) -> tuple[int, int]:
     """Return width and height of the picture, without drawing it [px]."""
     panels = len(_shown(_columns(residuals))) if residuals else 0
-    return LEFT + WIDTH + _RIGHT, TOP + panels * (HEIGHT + _BELOW)
+    return RESIDUAL_LEFT + RESIDUAL_WIDTH + _RIGHT, TOP + panels * (
+        RESIDUAL_HEIGHT + _BELOW
+    )
 
 
 def _columns(residuals: Sequence[Residual]) -> dict[str, Floats]:
@@ -80,8 +82,8 @@ def _panel(
     edge: float,
     residuals: Sequence[Residual],
 ) -> ResidualPanel:
-    across = Axis.over(column.tolist(), WIDTH)
-    up = Axis(-edge, edge, False, HEIGHT, reverse=True)
+    across = Axis.over(column.tolist(), RESIDUAL_WIDTH)
+    up = Axis(-edge, edge, False, RESIDUAL_HEIGHT, reverse=True)
     x, y = across.at(column), up.at(errors)
     dots = tuple(
         ResidualDot(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skelgen.store.rows import Run
 from skelgen.store.sampling import ShortSeries
 from skelgen.web.axes import Axis
-from skelgen.web.chart import WIDTH, Chart, Plane, chart
+from skelgen.web.chart import CHART_WIDTH, Chart, Plane, chart
 from skelgen.web.loads_chart import series_lines, up_axis
 from skelgen.web.site import Block, Heading, Prose, SitePicture, address
 from skelgen.web.site_loads import averages_table
@@ -25,7 +25,7 @@ def run_loads_chart(
     around : (float, float)
         The time that is drawn, seconds since 1970 in UTC [s].
     """
-    across = Axis(*around, False, WIDTH)
+    across = Axis(*around, False, CHART_WIDTH)
     begin, end = run.started, run.started + run.time_s
     panels = []
     for one in series:

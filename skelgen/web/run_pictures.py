@@ -13,7 +13,7 @@ from skelgen.units import format_seconds
 from skelgen.web.loop_tree import leaf_numbers, leaf_times_ns
 
 #: Bars of one timeline, ranks of one timeline.
-MOST_BARS, MOST_LANES = 4000, 32
+_MOST_BARS, _MOST_LANES = 4000, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ def timeline_of(signature: Signature) -> Timeline | None:
             chosen += [(group, rank, item) for rank in group.ranks]
     if not chosen:
         return None
-    chosen = sorted(chosen, key=lambda entry: entry[1])[:MOST_LANES]
-    most = MOST_BARS // len(chosen)
+    chosen = sorted(chosen, key=lambda entry: entry[1])[:_MOST_LANES]
+    most = _MOST_BARS // len(chosen)
     length = max(_lane(signature, g, r, i, 1.0, 0)[1] for g, r, i in chosen) or 1.0
     lanes = tuple(_lane(signature, g, r, i, length, most)[0] for g, r, i in chosen)
     group, _, item = chosen[0]

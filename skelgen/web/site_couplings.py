@@ -28,7 +28,7 @@ from skelgen.web.site import (
 from skelgen.web.site_steps import LinkLine, Option, StepField, StepForm
 
 #: Where kernels become a model.
-PAGE = "/model/coupling"
+COUPLINGS_PAGE = "/model/coupling"
 #: Couplings that differ by more from 1 have the stronger colour.
 _STRONG = 0.1
 EFFECTS = {"share": "share", "disturb": "disturb each other", "not seen": "not seen"}

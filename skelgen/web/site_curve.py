@@ -45,7 +45,7 @@ _QUANTITIES = {
     "efficiency": "efficiency",
 }
 #: Fields of each step, in order.
-FIELDS = {
+_FIELDS = {
     1: ("app", "exe"),
     2: ("family", "y", "amount", "x"),
     3: ("fixed", "low", "high", "to"),
@@ -92,7 +92,7 @@ def curve_address(asked: CurveAsked, *path: str, before: int = 4) -> str:
 
 def _chosen(asked: CurveAsked, before: int) -> dict[str, str]:
     known = asdict(asked)
-    names = [name for number in range(1, before) for name in FIELDS[number]]
+    names = [name for number in range(1, before) for name in _FIELDS[number]]
     return {name: known[name] for name in names if known[name]}
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skelgen.units import format_seconds, number_of
-from skelgen.web.kernel_bars import WIDTH, KernelBar, bar_shapes, bars_height
+from skelgen.web.kernel_bars import BARS_WIDTH, KernelBar, bar_shapes, bars_height
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
@@ -30,8 +30,8 @@ from skelgen.web.site import (
 )
 from skelgen.web.site_couplings import (
     CHAIN_HEAD,
+    COUPLINGS_PAGE,
     EFFECTS,
-    PAGE,
     no_kernels,
     system_field,
     tone_of,
@@ -85,7 +85,7 @@ def coupling_page(
     found : mapping, optional
         What it says with ``--json``.
     """
-    blocks: list[Block] = [model_links(PAGE)]
+    blocks: list[Block] = [model_links(COUPLINGS_PAGE)]
     lead = (
         "A loop takes the time of its kernels, weighted by how they affect each other."
     )
@@ -110,7 +110,9 @@ def _first(steps: CouplingSteps) -> StepForm:
     ]
     if steps.systems:
         fields.append(system_field(chosen.get("system", ""), steps.systems))
-    return StepForm(PAGE, "Next", _TITLES[1], tuple(fields), said=steps.problem)
+    return StepForm(
+        COUPLINGS_PAGE, "Next", _TITLES[1], tuple(fields), said=steps.problem
+    )
 
 
 def _done(steps: CouplingSteps, number: int) -> StepDone:
@@ -118,7 +120,7 @@ def _done(steps: CouplingSteps, number: int) -> StepDone:
     if number == 1:
         rows = [("application", chosen.get("app", ""))]
         rows.append(("system", chosen.get("system", "") or "any"))
-        return StepDone(_TITLES[1], tuple(rows), PAGE)
+        return StepDone(_TITLES[1], tuple(rows), COUPLINGS_PAGE)
     labels = dict(steps.families)
     rows = [("chains of", chosen.get("chain", "2")), ("over", chosen.get("over", ""))]
     for name in steps.loop:
@@ -175,7 +177,7 @@ def _second(steps: CouplingSteps) -> StepForm:
             )
         )
     return StepForm(
-        *(PAGE, "Next", _TITLES[2], tuple(fields), _hidden(steps, 3)),
+        *(COUPLINGS_PAGE, "Next", _TITLES[2], tuple(fields), _hidden(steps, 3)),
         said=steps.problem,
         left="The graph type is used only at values where the kernel did not run.",
     )
@@ -209,7 +211,7 @@ def _third(steps: CouplingSteps) -> StepForm:
             hint = f"runs: {known}; any other number is predicted from all of them"
             fields.append(StepField(field, name, given, hint))
     return StepForm(
-        *(PAGE, "Predict", _TITLES[3], tuple(fields), _hidden(steps, 4)),
+        *(COUPLINGS_PAGE, "Predict", _TITLES[3], tuple(fields), _hidden(steps, 4)),
         said=steps.problem,
     )
 
@@ -269,7 +271,7 @@ def _bars(found: Mapping[str, Any]) -> DrawingShown:
     )
     return DrawingShown(
         "The loop by its kernels",
-        (WIDTH, bars_height(bars)),
+        (BARS_WIDTH, bars_height(bars)),
         bar_shapes(bars, shown),
         SiteTable("The loop by its kernels", head, rows),
     )

@@ -39,7 +39,7 @@ from skelgen.web.site import (
 )
 
 #: Fields of the page.
-FIELDS = ("hosts", "quantity", "span", "until", "horizon")
+LOAD_FIELDS = ("hosts", "quantity", "span", "until", "horizon")
 #: Rows of the table next to the picture.
 _ROWS = 24
 
@@ -93,7 +93,7 @@ def loads_page(
     ----------
     found : LoadsShown
     asked : mapping of str to str
-        What was typed: `FIELDS` and ``part``.
+        What was typed: `LOAD_FIELDS` and ``part``.
     before, after : str
         Numbers of the parts before and after; empty where there is none.
     """
@@ -105,7 +105,7 @@ def loads_page(
         blocks.append(Prose("There is no such series; ask for other nodes."))
         return SitePage("Loads", tuple(blocks), "/loads")
     blocks.append(_picture(found, asked))
-    kept = {name: asked.get(name, "") for name in FIELDS}
+    kept = {name: asked.get(name, "") for name in LOAD_FIELDS}
     blocks += [_series(found, kept), _paging(found, kept, before, after)]
     blocks += _forecast(found)
     blocks += _earlier(found)
@@ -147,7 +147,7 @@ def _form(found: LoadsShown, asked: Mapping[str, str]) -> Form:
 
 def _picture(found: LoadsShown, asked: Mapping[str, str]) -> SitePicture:
     drawn = found.drawn
-    kept = {name: asked.get(name, "") for name in (*FIELDS, "part")}
+    kept = {name: asked.get(name, "") for name in (*LOAD_FIELDS, "part")}
     text = f"{drawn.quantity} over time: the average, and smallest to largest sample"
     if drawn.forecast is not None:
         text += "; then the forecast with its 90 % interval"

@@ -36,7 +36,7 @@ from skelgen.web.site_steps import Option, StepDone, StepField, StepForm
 from skelgen.web.site_templates import TemplateShown, template_blocks
 
 #: The page, and rows of tables next to its pictures.
-PAGE = "/model/template"
+TEMPLATE_PAGE = "/model/template"
 _ROWS = 6
 #: What fields of values are called.
 AT = "at."
@@ -122,7 +122,7 @@ class TemplateResult:
 
 def parameters_page(steps: TemplateSteps, result: TemplateResult | None) -> SitePage:
     """Return the page: the steps that are done, the next one, and what came of them."""
-    blocks: list[Block] = [model_links(PAGE)]
+    blocks: list[Block] = [model_links(TEMPLATE_PAGE)]
     if steps.shown is None or steps.shown.formula is None:
         blocks.append(_first(steps))
         return _page(blocks)
@@ -175,7 +175,9 @@ def _first(steps: TemplateSteps) -> StepForm:
             (Option("", "none"), *(Option(one, one) for one in steps.systems)),
         ),
     )
-    return StepForm(PAGE, "Next", "1. Template and system", fields, said=steps.problem)
+    return StepForm(
+        TEMPLATE_PAGE, "Next", "1. Template and system", fields, said=steps.problem
+    )
 
 
 def _first_done(steps: TemplateSteps) -> StepDone:
@@ -212,7 +214,13 @@ def _second(steps: TemplateSteps) -> StepForm:
     names = ("kept", "template", "app", "system")
     hidden = tuple((name, chosen[name]) for name in names if chosen.get(name))
     return StepForm(
-        *(PAGE, "Show", "2. Values: two ranges give a surface", tuple(fields), hidden),
+        *(
+            TEMPLATE_PAGE,
+            "Show",
+            "2. Values: two ranges give a surface",
+            tuple(fields),
+            hidden,
+        ),
         said=steps.problem,
     )
 
@@ -276,7 +284,9 @@ def _pictures(found: TemplateResult) -> list[Block]:
     text = f"time over {found.over}"
     text += ", with its 90 % interval" if found.interval is not None else ""
     return [
-        DrawingShown(text, (curve.WIDTH, curve.HEIGHT), shapes, _curve_table(found))
+        DrawingShown(
+            text, (curve.CURVE_WIDTH, curve.CURVE_HEIGHT), shapes, _curve_table(found)
+        )
     ]
 
 
@@ -318,7 +328,7 @@ def _surface(found: SurfaceNumbers, unit: str) -> DrawingShown:
     return DrawingShown(
         *(
             text,
-            (turned_surface.WIDTH, turned_surface.HEIGHT),
+            (turned_surface.SURFACE_WIDTH, turned_surface.SURFACE_HEIGHT),
             turned_surface.surface_shapes(shown),
             table,
         ),

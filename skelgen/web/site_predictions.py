@@ -11,7 +11,7 @@ from skelgen.store.track_record import TrackRecord, error_of, happened
 from skelgen.trust import Interval
 from skelgen.units import format_seconds
 from skelgen.web.chart import (
-    WIDTH,
+    CHART_WIDTH,
     Chart,
     Plane,
     chart,
@@ -40,7 +40,7 @@ from skelgen.web.site import (
 )
 
 #: Fields of the filter.
-FIELDS = ("app", "method", "verdict")
+PREDICTION_FIELDS = ("app", "method", "verdict")
 _VERDICTS = ("", "trust", "do not trust")
 #: Height of the picture [px].
 _HEIGHT = 420
@@ -89,7 +89,7 @@ def predictions_page(
     found : sequence of StoredPrediction
         Of this part.
     asked : mapping of str to str
-        `FIELDS`, as they were typed.
+        `PREDICTION_FIELDS`, as they were typed.
     good : HowGood
     text, before, after : str
         Which part it is, and the numbers of those before and after it.
@@ -146,7 +146,7 @@ def _how_good(good: HowGood, asked: Mapping[str, str]) -> list[Block]:
 def predictions_chart(known: Sequence[StoredPrediction]) -> Chart:
     """Prepare the picture of predicted against measured times."""
     times = _times(known)
-    across = log_axis(times, WIDTH)
+    across = log_axis(times, CHART_WIDTH)
     plane = Plane(across, log_axis(times, _HEIGHT, reverse=True))
     ends = [(end, end) for end in (across.low, across.high)]
     dots = [

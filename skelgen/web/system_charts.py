@@ -13,8 +13,8 @@ from skelgen.systems import Stretch, time_in
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.axes import Axis
 from skelgen.web.chart import (
+    CHART_WIDTH,
     TONES,
-    WIDTH,
     Chart,
     ChartDot,
     ChartLine,
@@ -27,7 +27,7 @@ from skelgen.web.chart import (
 from skelgen.web.site import date, names_text
 
 #: Panels of a picture, sets of hosts in a panel, and numbers a curve is drawn through.
-MOST_PANELS, MOST_SETS, _VALUES = 8, 5, 24
+MOST_PANELS, _MOST_SETS, _VALUES = 8, 5, 24
 #: Heights of panels [px].
 _OF_TIME, _OF_SIZES = 100, 180
 
@@ -54,9 +54,9 @@ def messages_chart(messages: Sequence[Message]) -> Chart:
 
 
 def _operation(name: str, found: Sequence[Message]) -> ChartPanel:
-    shown = found[:MOST_SETS]
+    shown = found[:_MOST_SETS]
     points = [point for one in shown for point in _measured(one)]
-    across = log_axis((size for size, _ in points), WIDTH)
+    across = log_axis((size for size, _ in points), CHART_WIDTH)
     up = log_axis((time_s for _, time_s in points), _OF_SIZES, reverse=True)
     plane = Plane(across, up)
     lines: list[ChartLine] = []
@@ -92,7 +92,7 @@ def history_chart(name: str, facts: Sequence[Fact]) -> Chart:
             groups[one.host, one.cores].append(one)
     shown = list(groups.items())[:MOST_PANELS]
     moments = [one.measured for _, those in shown for one in those]
-    across = linear_axis(moments, WIDTH)
+    across = linear_axis(moments, CHART_WIDTH)
     panels = [_history(*key, those, across) for key, those in shown]
     notes = ["Points: medians, with smallest and largest repeat. Red: in doubt."]
     if hidden := len(groups) - len(shown):

@@ -10,7 +10,7 @@ from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.ticks.table import PlacedCall, TickTable
 
 #: Ranks that are drawn.
-MOST_LANES = 64
+_MOST_LANES = 64
 _COLOURS = (
     ("sends", "#3b7dd8", frozenset(SENDING)),
     ("receives", "#3a9d6e", frozenset(RECEIVING)),
@@ -60,14 +60,14 @@ def tick_picture(table: TickTable, first: int, count: int) -> TickPicture:
     """Prepare the picture of a stretch of the logical trace."""
     cells: defaultdict[tuple[int, int], list[PlacedCall]] = defaultdict(list)
     for call in table.calls:
-        if call.rank < MOST_LANES:
+        if call.rank < _MOST_LANES:
             cells[call.tick - first, call.rank].append(call)
     ends = [
         (table.calls[send], table.calls[done])
         for send, done in table.messages
-        if max(table.calls[send].rank, table.calls[done].rank) < MOST_LANES
+        if max(table.calls[send].rank, table.calls[done].rank) < _MOST_LANES
     ]
-    lanes = min(table.ranks, MOST_LANES)
+    lanes = min(table.ranks, _MOST_LANES)
     return TickPicture(
         first,
         min(count, table.last + 1 - first),

@@ -17,7 +17,7 @@ from skelgen.web.axes import Axis
 from skelgen.web.svg_drawing import Area, Line, Shape, Word, points
 
 #: Size of the drawing, of the surface in it [px], and how high it is to its width.
-WIDTH, HEIGHT, _SCALE, _RISE = 460, 390, 112.0, 0.8
+SURFACE_WIDTH, SURFACE_HEIGHT, _SCALE, _RISE = 460, 390, 112.0, 0.8
 #: From where it is seen first [radians], and shades from low to high.
 AZIMUTH, ELEVATION, SHADES = 0.62, 0.5, 10
 #: How far numbers stand from the edge, and names: parts of half of an edge.
@@ -103,7 +103,7 @@ def surface_data(one: Turnable) -> str:
             "z": [[None if math.isnan(h) else h for h in row] for row in one.heights],
             "marks": one.marks,
             "view": [AZIMUTH, ELEVATION],
-            "size": [WIDTH, HEIGHT, _SCALE, _RISE],
+            "size": [SURFACE_WIDTH, SURFACE_HEIGHT, _SCALE, _RISE],
             "apart": [_NUMBERS, _NAMES],
             "shades": SHADES,
         },
@@ -124,7 +124,7 @@ class _View:
         right = x * math.cos(self.azimuth) - y * math.sin(self.azimuth)
         height = (2.0 * z - 1.0) * _RISE * math.cos(self.elevation)
         up = self.depth(x, y) * math.sin(self.elevation) + height
-        return WIDTH / 2 + right * _SCALE, HEIGHT / 2 - up * _SCALE
+        return SURFACE_WIDTH / 2 + right * _SCALE, SURFACE_HEIGHT / 2 - up * _SCALE
 
     def depth(self, x: float, y: float) -> float:
         """Return how far a point is."""

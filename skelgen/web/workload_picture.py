@@ -14,7 +14,7 @@ from skelgen.workload import WorkloadTime
 from skelgen.workload.transfer import PartFunction
 
 #: Size of a panel [px], values a curve is drawn through, phases that are drawn.
-WIDTH, HEIGHT, MOST_PHASES = 260, 130, 10
+WORKLOAD_WIDTH, WORKLOAD_HEIGHT, MOST_PHASES = 260, 130, 10
 _VALUES = 60
 
 
@@ -123,11 +123,13 @@ def _along(
 
 
 def _x(values: Floats, low: float, high: float) -> list[float]:
-    shift: list[float] = np.round((values - low) / (high - low) * WIDTH, 1).tolist()
+    shift: list[float] = np.round(
+        (values - low) / (high - low) * WORKLOAD_WIDTH, 1
+    ).tolist()
     return shift
 
 
 def _y(values: Floats, largest: float) -> list[float]:
     part = np.clip(values / largest, 0, 1) / 1.05
-    down: list[float] = np.round(HEIGHT * (1 - part), 1).tolist()
+    down: list[float] = np.round(WORKLOAD_HEIGHT * (1 - part), 1).tolist()
     return down

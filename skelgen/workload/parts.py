@@ -13,7 +13,7 @@ from skelgen.workload.thresholds import LEAST_FITTED_SHARE, LEAST_SWITCHED_SHARE
 from skelgen.workload.types import Point, PointPhase, joined, ranks_vary
 
 #: What no time is: functions of times are fitted by relative errors [s].
-LEAST_S = 1e-9
+NO_TIME_S = 1e-9
 
 #: Phases of a workload by their key.
 _Column = dict[Any, PointPhase]
@@ -108,7 +108,7 @@ def matched(
     rest = [math.nan] * len(points)
     for i in whole:
         inside_s = sum(part.totals_s[i] for part in parts)
-        rest[i] = max(points[i].application_s - inside_s, LEAST_S)
+        rest[i] = max(points[i].application_s - inside_s, NO_TIME_S)
     doubts = tuple(_switches(columns, points))
     return (*parts, WorkloadPart("", (), (1.0,) * len(rest), tuple(rest))), doubts
 
@@ -125,7 +125,9 @@ def _part(known: PointPhase, phases: Sequence[PointPhase | None]) -> WorkloadPar
         known.key,
         known.calls,
         tuple(math.nan if one is None else one.weight for one in phases),
-        tuple(math.nan if one is None else max(one.time_s, LEAST_S) for one in phases),
+        tuple(
+            math.nan if one is None else max(one.time_s, NO_TIME_S) for one in phases
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.thresholds import UNKNOWN_TIME_FACTOR
+from skelgen.trust.types import PHASES
 from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import WorkloadPart, matched, recorded
 from skelgen.workload.thresholds import LEAST_FLAGGED_SHARE
@@ -47,8 +48,8 @@ _OF_WORKLOADS = ("extrapolation", "few-points")
 #: How functions are chosen: as the family `workload` or as `default` does, or as the
 #: thesis does.
 Method = Literal["combinations", "thesis", "default"]
-#: As which errors know it, and what `skelgen measure` tells.
-METHOD, PHASES = "workload", "phases"
+#: As which errors know it.
+METHOD = "workload"
 _REMEDY = "record more workloads on a quiet machine: skelgen workload plan"
 
 

@@ -16,7 +16,7 @@ from skelgen.models import Range
 from skelgen.workload.types import Point, PointPhase, Study
 
 #: Version of the format.
-VERSION = 1
+_VERSION = 1
 _MOST = 1 << 60
 _HEAD = "# A workload study; docs/workload.md of skelgen describes it.\n"
 _PHASE = ("key", "site_key", "calls", "events", "weight", "time_s", "recorded_s")
@@ -41,8 +41,8 @@ def load(path: Path) -> Study:
     document = Field(path, "", read_document(path))
     fields = document.mapping(("skelgen_workload", "command", "ranges", "points"))
     version = fields["skelgen_workload"]
-    if version.text() != str(VERSION):
-        raise version.error(f"read {version.text()[:60]!r}, expected {VERSION}")
+    if version.text() != str(_VERSION):
+        raise version.error(f"read {version.text()[:60]!r}, expected {_VERSION}")
     return Study(
         command=tuple(word.text() for word in fields["command"].items()),
         ranges=tuple(
@@ -56,7 +56,7 @@ def load(path: Path) -> Study:
 def save(study: Study, path: Path) -> None:
     """Write a study; equal ones give the same bytes."""
     content = {
-        "skelgen_workload": VERSION,
+        "skelgen_workload": _VERSION,
         "command": list(study.command),
         "ranges": {
             one.name: {"low": one.low, "high": one.high, "whole": one.whole}

@@ -13,7 +13,7 @@ from skelgen.models import refit
 from skelgen.models.amounts import above_0
 from skelgen.models.model import Model
 from skelgen.models.runs import Floats, RunTable, table_of
-from skelgen.workload.parts import LEAST_S, WorkloadPart
+from skelgen.workload.parts import NO_TIME_S, WorkloadPart
 from skelgen.workload.types import Point, Workload
 
 
@@ -154,7 +154,7 @@ def refitted(
             found.append(PartFit(one.part, time, weight))
             continue
         first = workloads[here.start]
-        time_s = max(float(one.time.at([first])[0]) * slower, LEAST_S)
+        time_s = max(float(one.time.at([first])[0]) * slower, NO_TIME_S)
         time = _elsewhere(one.time, times_table([first], [time_s]))
         found.append(PartFit(one.part, time, one.weight, measured=False))
     return found

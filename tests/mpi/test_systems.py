@@ -12,7 +12,7 @@ import pytest
 
 from skelgen import _paths
 from skelgen.systems.facts import measurement_of
-from skelgen.systems.program import COMPILER_FLAGS
+from skelgen.systems.program import MEASURING_FLAGS
 from skelgen.systems.program_output import read_printed
 from skelgen.systems.types import Printed
 from tests.c_warnings import WARNINGS
@@ -39,7 +39,7 @@ def program(mpi: TestMpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compile it with all warnings and with the flags that users get."""
     made = tmp_path_factory.mktemp("systems") / "measure"
     sources = [str(path) for path in _paths.system_sources().glob("*.c")]
-    for flags in (WARNINGS, COMPILER_FLAGS):
+    for flags in (WARNINGS, MEASURING_FLAGS):
         words = [str(mpi.compiler), *flags, "-o", str(made), *sources, "-lm"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")

@@ -33,7 +33,7 @@ def test_a_rank_needs_at_most_8_mib_more_whatever_it_calls(
     assert LIMIT_KIB / 2 < more <= LIMIT_KIB
     (file,) = open_trace(run.folder).files
     assert file.clean
-    assert len(file.shapes) > 16_000
+    assert len(file.shapes) > 4_000  # tags that hardly repeat share this room
 
 
 def test_threads_that_ended_leave_nothing_in_memory(lab: Lab, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from skelgen.events import Calls
 from skelgen.events.types import PROC_NULL
 from skelgen.matching.joined import JoinedEvents
-from skelgen.matching.roles import PERSISTENT, MatchRole, ShapeTable
+from skelgen.matching.roles import PERSISTENT_ROLES, MatchRole, ShapeTable
 
 Channel = tuple[int, int, int, int]
 #: A collective: its sequence and place in it, and for starts of a persistent one
@@ -100,7 +100,7 @@ class _Rank:
                 begun[-1].done = call
                 self.starts[call] = [begun.pop()]
             if role & MatchRole.CREATES:
-                sort = self.persistent if role & PERSISTENT else self.requests
+                sort = self.persistent if role & PERSISTENT_ROLES else self.requests
                 sort.append((call, begun))
             else:
                 for end in begun:

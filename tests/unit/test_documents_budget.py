@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.documents import Field
-from skelgen.documents.budget import VARIABLE, Budget, BudgetError, most_memory_bytes
+from skelgen.documents.budget import (
+    MEMORY_VARIABLE,
+    Budget,
+    BudgetError,
+    most_memory_bytes,
+)
 from skelgen.documents.numbers import listed, stretches
 from skelgen.errors import InputError, NodesError, UsageError
 from skelgen.launch.hosts import Host, parse_hosts, place, read_hostfile
@@ -58,27 +63,29 @@ def read(path: Path):
 def test_a_few_lines_that_stand_for_gigabytes_are_refused_at_once(tmp_path: Path):
     file = tmp_path / "signature.yaml"
     file.write_text(BOMB)
-    with pytest.raises(InputError, match=f"60000000 calls .* 4 GiB.*{VARIABLE}=64GiB"):
+    with pytest.raises(
+        InputError, match=f"60000000 calls .* 4 GiB.*{MEMORY_VARIABLE}=64GiB"
+    ):
         read(file)
 
 
 def test_a_variable_allows_more_and_less(tmp_path: Path, monkeypatch):
     file = tmp_path / "signature.yaml"
     file.write_text(BOMB)
-    monkeypatch.setenv(VARIABLE, "8GiB")
+    monkeypatch.setenv(MEMORY_VARIABLE, "8GiB")
     assert read(file)[0].events == 60_000_000
-    monkeypatch.setenv(VARIABLE, "1 MB")
+    monkeypatch.setenv(MEMORY_VARIABLE, "1 MB")
     file.write_text(BOMB.replace("30000000", "30000").replace("60000000", "60000"))
     with pytest.raises(InputError, match="60000 calls"):
         read(file)
     for wrong in ("much", "0", "-1GB", "1e9"):
-        monkeypatch.setenv(VARIABLE, wrong)
+        monkeypatch.setenv(MEMORY_VARIABLE, wrong)
         with pytest.raises(UsageError, match="expected a size such as 8GiB"):
             read(file)
 
 
 def test_the_memory_of_the_process_bounds_what_a_file_may_take(monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
     most = most_memory_bytes()
     limits = {resource.RLIMIT_AS: (most, most)}
     none = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
@@ -87,7 +94,7 @@ def test_the_memory_of_the_process_bounds_what_a_file_may_take(monkeypatch):
 
 
 def test_what_one_file_takes_adds_up(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "1000B")
+    monkeypatch.setenv(MEMORY_VARIABLE, "1000B")
     budget = Budget()
     budget.take(600, "lists")
     with pytest.raises(BudgetError, match=r"lists take about 1.17 KiB"):
@@ -95,7 +102,7 @@ def test_what_one_file_takes_adds_up(monkeypatch):
 
 
 def test_lists_of_numbers_count_against_their_document(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "1GiB")
+    monkeypatch.setenv(MEMORY_VARIABLE, "1GiB")
     field = Field(Path("a.yaml"), "", {"a": "0*9000000", "b": ["7*9000000"] * 9})
     fields = field.mapping(("a", "b"))
     with pytest.raises(InputError, match=r"a.yaml: b\[2\]: integers take"):

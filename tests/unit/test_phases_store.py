@@ -120,7 +120,7 @@ def test_two_phases_of_one_number_are_refused(tmp_path):
     text = unsealed(file.read_text())
     phase = text[text.index("- id: ") : text.index("others:")]
     file.write_text(text.replace(phase, phase * 2))
-    with pytest.raises(InputError, match=r"phases\[1\].*read id 1 a second time"):
+    with pytest.raises(InputError, match=r"phases\[1\].*read id 2 a second time"):
         store.load(file)
 
 

@@ -14,8 +14,9 @@ from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.prediction.predict import doubts_of, predict
 from skelgen.prediction.scaling import scaled
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-from skelgen.prediction.types import PAPER_2005, Calibration
+from skelgen.prediction.types import Calibration
 from skelgen.trust.recording_doubts import Unseen, Used
+from skelgen.trust.types import PAPER_2005
 from tests.method_errors import ERRORS
 from tests.unit.test_trust_recording_doubts import CODES, EVERYTHING
 

@@ -21,7 +21,7 @@ from skelgen.prediction.skeleton_file import (
     load,
     save_calibration,
 )
-from skelgen.skeleton.types import PAPER_2005
+from skelgen.trust.types import PAPER_2005
 from tests import skeleton_descriptions as any_skeleton
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from tests import readability
@@ -12,6 +14,26 @@ DOCUMENTS = [str(one.relative_to(readability.ROOT)) for one in readability.docum
 def test_no_two_public_classes_share_a_name() -> None:
     assert len(readability.modules()) > 300
     assert readability.shared("classes") == {}
+
+
+def test_imports_in_functions_of_the_pipeline_say_why() -> None:
+    assert readability.imports_in_functions("pipeline") == []
+    text = "def f():\n    import a\n    # Slow.\n    import b\n    import c\n"
+    assert list(readability._unexplained(ast.parse(text), text.split("\n"))) == [2]
+
+
+#: Public constants of two modules: OTF2 and Paraver have kinds of calls, each with
+#: numbers of its own.
+OF_FORMATS = {"FILES", "ONE_SIDED", "OTHER", "POINT_TO_POINT"}
+
+
+def test_no_two_public_constants_share_a_name() -> None:
+    assert readability.shared("constants").keys() == OF_FORMATS
+
+
+def test_names_of_constants_are_found_one_by_one() -> None:
+    tree = ast.parse("A = 1\nB: int = 2\nC, _D = 3, 4\ne = 5\n")
+    assert list(readability.names("constants", "x.py", tree)) == ["A", "B", "C"]
 
 
 def test_a_folder_of_the_skeleton_stage_has_at_most_twelve_rooms() -> None:

@@ -11,7 +11,8 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.reference.compute import Mix
 from skelgen.skeleton.emit.skeleton_files import render
-from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
+from skelgen.skeleton.types import Plan
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION, Builder, Do, Loop
 from tests.unit.test_skeleton_emit_layout import CLANG_FORMAT, formatted

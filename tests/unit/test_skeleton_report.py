@@ -68,9 +68,13 @@ def test_the_dominant_loop_sets_the_largest_good_scale() -> None:
     assert report.smallest_good_s == pytest.approx(known.application_s / 300)
 
 
-def test_k_beyond_the_dominant_loop_is_warned_of() -> None:
-    warnings = plan(signature(STEPS), 400).report.warnings
-    assert any("take K <= 300" in text for text in warnings)
+def test_k_beyond_the_dominant_loop_keeps_a_whole_iteration() -> None:
+    known = signature(STEPS)
+    report = plan(known, 400).report
+    assert not any("one full iteration" in text for text in report.warnings)
+    assert report.divided
+    assert report.largest_good_scaling_factor == 400
+    assert report.expected_s == pytest.approx(known.application_s / 400, rel=0.1)
 
 
 def test_several_loops_are_dominant_together() -> None:

@@ -78,7 +78,7 @@ def test_a_timeline_with_few_bytes_has_the_same_time(events, most_bytes):
 def test_rows_of_several_ranks_have_their_time(events, most, parts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skelgen.timeline.lanes.MOST_LANES", most)
-        patch.setattr(collect, "MOST_PIECES", 64)
+        patch.setattr(collect, "_MOST_PIECES", 64)
         ranks = events.calls.ranks
         edges = np.linspace(0, ranks, parts + 1).astype(int)
         found = joined([lanes_of(events, range(*edge)) for edge in pairwise(edges)])
@@ -104,7 +104,7 @@ def test_the_result_does_not_depend_on_blocks(events):
 def test_pieces_are_joined_while_they_are_too_many():
     events = run_of([[(50, 50, i % 4) for i in range(4000)]] * 3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collect, "MOST_PIECES", 500)
+        patch.setattr(collect, "_MOST_PIECES", 500)
         found = timeline_of(events)
     assert not found.is_complete
     assert sum(lane.pieces for lane in found.lanes) <= 500

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skelgen.web import page_of, render_page
-from skelgen.web.loop_balance import HEIGHT, BalanceView, balance_view
+from skelgen.web.loop_balance import STRIP_HEIGHT, BalanceView, balance_view
 from skelgen.web.wait_states import computation_of_ranks
 from tests.golden.rewrite import signature_of
 
@@ -86,7 +86,7 @@ def test_bars_are_as_high_as_their_ranks_compute() -> None:
         ("2", "0", "40"),
     ]
     assert row.most_path == ""
-    assert row.mean_line == pytest.approx(HEIGHT * (1 - 1.75 / 4), abs=0.1)
+    assert row.mean_line == pytest.approx(STRIP_HEIGHT * (1 - 1.75 / 4), abs=0.1)
 
 
 def test_thousands_of_ranks_share_bars_and_the_slowest_stays_in_sight() -> None:

@@ -19,7 +19,7 @@ from skelgen.timeline.encoding import decoded
 from skelgen.web import recording_written, render_page
 from skelgen.web.recorded_blocks import recorded_blocks
 from skelgen.web.recording_read import read_recording
-from skelgen.web.recording_written import MOST_PACKED, MOST_RANKS, document_of
+from skelgen.web.recording_written import MOST_LISTED_RANKS, MOST_PACKED, document_of
 from skelgen.web.run_page import run_page
 from skelgen.web.site import SitePage
 from skelgen.web.site_render import Frame, render_site
@@ -103,14 +103,14 @@ def test_pieces_are_joined_until_there_are_few_enough():
 
 
 def test_many_ranks_fit_and_too_many_lose_the_time_of_each():
-    recording = replace(made(ranks=4), ranks=MOST_RANKS, timeline=None)
+    recording = replace(made(ranks=4), ranks=MOST_LISTED_RANKS, timeline=None)
     rng = np.random.default_rng(1)
     recording = replace(
         recording,
-        computed_s=rng.random(MOST_RANKS),
+        computed_s=rng.random(MOST_LISTED_RANKS),
         sent=replace(
             recording.sent,
-            ranks=MOST_RANKS,
+            ranks=MOST_LISTED_RANKS,
             each=512,
             size_bytes=rng.integers(1, 10**9, (128, 128)).astype(float),
             messages=np.full((128, 128), 7.0),
@@ -121,7 +121,7 @@ def test_many_ranks_fit_and_too_many_lose_the_time_of_each():
     found = read_recording(document)
     assert found.computed_s == pytest.approx(recording.computed_s, rel=1e-5)
     assert (found.sent.size_bytes == recording.sent.size_bytes).all()
-    more = replace(recording, computed_s=rng.random(MOST_RANKS + 1))
+    more = replace(recording, computed_s=rng.random(MOST_LISTED_RANKS + 1))
     found = read_recording(document_of(more))
     assert not len(found.computed_s)
     assert "65536 ranks" in found.left_out[0]

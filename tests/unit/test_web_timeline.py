@@ -117,7 +117,7 @@ def test_a_hostile_name_of_a_function_is_text():
 
 
 def test_a_large_run_makes_a_page_below_two_megabytes(monkeypatch):
-    monkeypatch.setattr(collect, "MOST_PIECES", 1 << 16)
+    monkeypatch.setattr(collect, "_MOST_PIECES", 1 << 16)
     rng = np.random.default_rng(5)
     calls = [rng.integers(1, (9**6, 9**5, 4), (4000, 3)).tolist() for _ in range(40)]
     events = run_of(calls)

@@ -18,10 +18,10 @@ from skelgen.models.families.published import PUBLISHED
 FAMILIES: dict[str, ModelFamily] = {
     one.name: one
     for one in (
-        default.FAMILY,
-        normal_form.FAMILY,
-        power.FAMILY,
-        workload.FAMILY,
+        default.DEFAULT_FAMILY,
+        normal_form.NORMAL_FORM_FAMILY,
+        power.POWER_FAMILY,
+        workload.WORKLOAD_FAMILY,
         *PUBLISHED,
     )
 }

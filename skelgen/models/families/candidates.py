@@ -16,7 +16,7 @@ from skelgen.models.runs import Floats, RunTable
 from skelgen.models.subsets import Prices, best_sets, shares
 
 #: At most so many terms, the constant among them.
-MOST_TERMS = 3
+_MOST_TERMS = 3
 
 #: Error that counts as none [1]: no clock is better; counts are exact.
 _EXACT, _EXACT_COUNT = 2e-4, 1e-9
@@ -76,7 +76,7 @@ def term_cost(count: int, runs: int) -> float:
 
 
 def candidates(
-    runs: RunTable, *, whole: bool = False, most_terms: int = MOST_TERMS
+    runs: RunTable, *, whole: bool = False, most_terms: int = _MOST_TERMS
 ) -> tuple[CandidateSum, ...]:
     """Choose the sums with the smallest errors at runs left out.
 

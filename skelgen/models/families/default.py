@@ -129,7 +129,7 @@ def members(runs: RunTable, library: Library, weight: float, most: int) -> Membe
     forms = normal_forms(
         runs, terms=library.terms, steps=library.steps, most_terms=most
     )
-    return Members(forms, power.FAMILY.fit(runs, _SETTINGS), weight)
+    return Members(forms, power.POWER_FAMILY.fit(runs, _SETTINGS), weight)
 
 
 def share_of(found: Members, runs: RunTable, least: float) -> float:
@@ -292,7 +292,7 @@ def _again(
     return replace(formula, ahead=max(formula.ahead, found.ahead * fewer))
 
 
-FAMILY = ModelFamily(
+DEFAULT_FAMILY = ModelFamily(
     "default",
     source="",
     assumes="what normal-form and power assume, each as far as it misses less",

@@ -282,7 +282,7 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     )
 
 
-FAMILY = ModelFamily(
+NORMAL_FORM_FAMILY = ModelFamily(
     "normal-form",
     source="",
     assumes="time is a sum of few parts, each of which grows with sizes, shrinks with "

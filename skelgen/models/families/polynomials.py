@@ -217,7 +217,7 @@ def fitted_curves(
         When there is none: what the first of them lacks.
     """
     found, refused = [], ""
-    for one in CURVES:
+    for one in _CURVES:
         try:
             found.append((one, one.fit(runs, settings)))
         except InputError as error:
@@ -254,11 +254,11 @@ def _curve(name: str, degree: int, inverse: bool) -> ModelFamily:
 
 
 #: The curves of the paper, in its order.
-CURVES = tuple(_curve(*form) for form in _FORMS)
+_CURVES = tuple(_curve(*form) for form in _FORMS)
 
 #: All curves of the paper, and the choice among them.
 POLYNOMIALS = (
-    *CURVES,
+    *_CURVES,
     ModelFamily(
         "least-residual",
         source=f'{_SOURCE}, type "unknown"',

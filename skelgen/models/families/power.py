@@ -77,7 +77,7 @@ def _line(x: Floats, y: Floats) -> tuple[Floats, float, Floats]:
     return middle, height, np.asarray(slopes)
 
 
-FAMILY = ModelFamily(
+POWER_FAMILY = ModelFamily(
     "power",
     source="",
     assumes="each input acts as a power of its own, whatever the others are",

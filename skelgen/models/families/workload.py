@@ -26,14 +26,14 @@ from skelgen.models.families.workload_doubts import few, misfits
 from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt
 
-NAME = "workload"
+_NAME = "workload"
 
 #: Counts that are farther from a whole number are none.
 _WHOLE = 1e-9
 
 
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
-    needs(runs, 2, NAME)
+    needs(runs, 2, _NAME)
     cases = averaged(runs)
     found, told = _found(cases, settings)
     missed = misfits(cases, found[0], threshold=settings.threshold)
@@ -43,7 +43,7 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     inputs, dropped = used(total(formulas), runs)
     named = enumerate(found[0].coefficients, start=1)
     fitted = FittedFormula(
-        NAME,
+        _NAME,
         formulas[0],
         inputs,
         dropped=dropped,
@@ -81,8 +81,8 @@ def _found(
     return of_one(cases)
 
 
-FAMILY = ModelFamily(
-    NAME,
+WORKLOAD_FAMILY = ModelFamily(
+    _NAME,
     source="Martinez Canillas 2011, table 2.1 and section 5.5",
     assumes="few parts, each of which grows with sizes as n^i log^j n, or falls as "
     "processes share it",

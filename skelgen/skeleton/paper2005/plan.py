@@ -28,7 +28,8 @@ from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
 from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls
 from skelgen.skeleton.passes.task_farms import TaskFarms
 from skelgen.skeleton.plan import check_scaling_factor, planned
-from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
+from skelgen.skeleton.types import Plan
+from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,11 @@ def plan_2005(
 def whole_factor(signature: Signature, scaling_factor: float) -> int:
     """Return K as a whole number, or refuse what cannot be divided by it."""
     check_scaling_factor(signature, scaling_factor)
+    if scaling_factor > signature.events:
+        raise UsageError(
+            f"K = {scaling_factor:g} is more than the run has MPI calls "
+            f"({signature.events}): ask for a smaller K"
+        )
     if scaling_factor < 1.5:
         raise UsageError(
             f"--method {PAPER_2005} divides by whole numbers from 2 on, not by K = "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from skelgen.skeleton.keep.division import with_part_of_bytes
 from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.durations import durations_of
 from skelgen.skeleton.quantities.nodes import Nodes
@@ -25,8 +26,9 @@ class CallQuantities:
         signature, expansion = draft.signature, draft.expansion
         first = draft.calls.first
         shared = shared_strings(draft.strings, expansion.group)
+        sized = with_part_of_bytes(signature, draft.sent)
         nodes = Nodes(
-            signature, shared, draft.symbols.functions, draft.symbols.table, draft.units
+            sized, shared, draft.symbols.functions, draft.symbols.table, draft.units
         )
         sizes = sizes_of(nodes, draft.matching)
         durations = durations_of(signature, expansion, shared, first, draft.fraction)

@@ -49,7 +49,11 @@ class Draft:
     strings : RankStrings
         What each rank executes.
     fraction : float
-        Kept part of the calls that can be kept [1].
+        Kept part of the computation [1]: that of the calls, unless it is divided.
+    sent : float
+        Kept part of the bytes of each kept call [1].
+    divided : bool
+        Whole calls are too coarse for K: computation is a K-th, calls are more.
     stands : (p,) int64 array
         For each position of `expansion`, within its group, the position that carries
         its computation; empty where each carries its own.
@@ -80,6 +84,8 @@ class Draft:
     strings: RankStrings  # WholeEvents
     fraction: float  # WholeEvents
     stands: NDArray[np.int64]  # DividedCalls
+    sent: float = 1.0  # WholeEvents
+    divided: bool = False  # WholeEvents
     programs: tuple[Program, ...] = ()  # CallQuantities
     nodes: Nodes | None = None  # CallQuantities
     flaw: Flaw | None = None  # Proof

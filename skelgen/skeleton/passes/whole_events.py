@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from skelgen.errors import UsageError
 from skelgen.skeleton.keep.closure import close
-from skelgen.skeleton.keep.selection import select
+from skelgen.skeleton.keep.division import kept_parts
 from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.strings import strings_of
 
 
 @dataclass(frozen=True, slots=True)
 class WholeEvents:
-    """Keep a K-th of the matched events, in their order."""
+    """Keep a K-th of the matched events, in their order; at least whole iterations."""
 
     def applies(self, draft: Draft) -> bool:
         """Say that there are always events to choose from."""
@@ -25,15 +23,16 @@ class WholeEvents:
         """Choose events, and complete them to what each rank executes."""
         signature, calls, units = draft.signature, draft.calls, draft.units
         fraction = 1 / draft.scaling_factor
-        chosen = select(signature, draft.expansion, calls, units, fraction)
-        kept = close(calls, draft.matching, units, chosen)
+        parts = kept_parts(signature, draft.expansion, calls, units, fraction)
+        kept = close(calls, draft.matching, units, parts.chosen)
         if not len(kept.call):
             raise UsageError(_nothing_left(draft))
-        size = np.bincount(units.unit[units.unit >= 0], minlength=len(units))
         return replace(
             draft,
             strings=strings_of(signature, draft.expansion, calls, kept),
-            fraction=float(size[chosen].sum() / max(size[~units.broken].sum(), 1)),
+            fraction=parts.computed,
+            sent=parts.sent,
+            divided=parts.divided,
         )
 
     def doubts(self, draft: Draft) -> list[str]:

@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.expansion import Expansion
-from skelgen.skeleton.quantities.series import COLUMNS, occurrences_of_columns, sampled
+from skelgen.skeleton.quantities.series import (
+    MOST_COLUMNS,
+    occurrences_of_columns,
+    sampled,
+)
 from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 from skelgen.skeleton.thresholds import (
     CALLS_LOOKED_AHEAD,
@@ -217,7 +221,7 @@ class _Kept:
             if own != INSERTED:
                 part = total[own] * (count / self.leaf_often[own])
                 varied = (self.number, own) in uneven
-                columns = min(COLUMNS, count) if varied else 1
+                columns = min(MOST_COLUMNS, count) if varied else 1
                 samples = self.group.compute_ns.samples[own][self.rows]
                 value = value + _values(part, samples, columns, count)
             series.append(value)

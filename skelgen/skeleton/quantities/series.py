@@ -11,7 +11,7 @@ from skelgen.skeleton.keep.selection import strata
 from skelgen.skeleton.types import OccurrenceSeries, Operation
 
 #: Most columns of a `Series`.
-COLUMNS = 16
+MOST_COLUMNS = 16
 
 
 def sampled(samples: NDArray[np.float64], columns: int) -> NDArray[np.float64] | None:
@@ -131,7 +131,7 @@ def part(whole: Operation, turns: NDArray[np.int64]) -> Operation:
     return replace(
         whole,
         occurrences=len(turns),
-        compute_ns=OccurrenceSeries(summed(compute, COLUMNS)),
+        compute_ns=OccurrenceSeries(summed(compute, MOST_COLUMNS)),
         size_bytes=OccurrenceSeries(size),
         peers=peers[turns % len(peers)] if len(peers) else peers,
     )

@@ -20,7 +20,7 @@ from skelgen.matching import Matching
 from skelgen.signature import RankGroup
 from skelgen.skeleton.quantities.durations import heavy_calls
 from skelgen.skeleton.quantities.nodes import Nodes, Sized
-from skelgen.skeleton.quantities.series import COLUMNS, sampled
+from skelgen.skeleton.quantities.series import MOST_COLUMNS, sampled
 from skelgen.skeleton.quantities.vectors import vector_blocks
 from skelgen.skeleton.thresholds import LARGEST_SIZE_RATIO
 
@@ -73,7 +73,9 @@ def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.fl
     sized = nodes.sized(node)
     unit = nodes.datatype_bytes(node)
     columns = (
-        1 if kind in (*PERSISTENT, CallKind.RMA) else min(COLUMNS, sized.occurrences)
+        1
+        if kind in (*PERSISTENT, CallKind.RMA)
+        else min(MOST_COLUMNS, sized.occurrences)
     )
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     return _rounded(_raw(sized, columns if varies else 1), unit)

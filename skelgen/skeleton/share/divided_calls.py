@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest, positions
-from skelgen.skeleton.quantities.series import COLUMNS, summed, taken
+from skelgen.skeleton.quantities.series import MOST_COLUMNS, summed, taken
 from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.share.repeats import RepeatedItems
 from skelgen.skeleton.types import TOLD
@@ -124,7 +124,7 @@ def _part(step: CallStep, turns: NDArray[np.int64]) -> CallStep:
     size_bytes = taken(step.size_bytes.astype(np.float64), turns, often)
     compute_us = step.compute_us  # of the whole run where others may do its work
     if step.turn not in TOLD:
-        compute_us = summed(taken(compute_us, turns, often), COLUMNS)
+        compute_us = summed(taken(compute_us, turns, often), MOST_COLUMNS)
     return replace(
         step,
         occurrences=len(turns),

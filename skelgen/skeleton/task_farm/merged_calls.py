@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import expand
-from skelgen.skeleton.quantities.series import COLUMNS, part, summed
+from skelgen.skeleton.quantities.series import MOST_COLUMNS, part, summed
 from skelgen.skeleton.task_farm.turns import occurrence_of
 from skelgen.skeleton.types import (
     TOLD,
@@ -122,9 +122,9 @@ def _few(
     """
     if (values == values[:, :1]).all():
         return OccurrenceSeries(values[:, :1])
-    if turn in TOLD and values.shape[1] < COLUMNS:
+    if turn in TOLD and values.shape[1] < MOST_COLUMNS:
         return OccurrenceSeries(spread(values))
-    return OccurrenceSeries(summed(values, COLUMNS))
+    return OccurrenceSeries(summed(values, MOST_COLUMNS))
 
 
 def _mean(values: NDArray[np.float64]) -> OccurrenceSeries:
@@ -134,12 +134,12 @@ def _mean(values: NDArray[np.float64]) -> OccurrenceSeries:
 def _averages(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the averages of equal parts of the values' time."""
     count = values.shape[1]
-    ends = np.linspace(0, count, COLUMNS + 1)
+    ends = np.linspace(0, count, MOST_COLUMNS + 1)
     sums = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1)
     until = [np.interp(ends, np.arange(count + 1), row) for row in sums]
-    return np.asarray(np.diff(until, axis=1) * COLUMNS / count)
+    return np.asarray(np.diff(until, axis=1) * MOST_COLUMNS / count)
 
 
 def _picked(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the value at the beginning of each part: sizes stay what they were."""
-    return values[:, np.arange(COLUMNS) * values.shape[1] // COLUMNS]
+    return values[:, np.arange(MOST_COLUMNS) * values.shape[1] // MOST_COLUMNS]

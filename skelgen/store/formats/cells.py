@@ -23,7 +23,7 @@ from skelgen.store.formats.limits import (
 Cell = str | float | bool | None
 
 #: Seconds of each unit of time.
-UNITS = {
+TIME_UNITS = {
     **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-9),
     **dict.fromkeys(("us", "usec", "µs", "microseconds"), 1e-6),
     **dict.fromkeys(("ms", "msec", "milliseconds"), 1e-3),
@@ -79,7 +79,7 @@ def time_and_unit(cell: Cell) -> tuple[float, str]:
     found = _WITH_UNIT.fullmatch(cell)
     if found is None:
         return number(cell), ""
-    if found[2] not in UNITS:
+    if found[2] not in TIME_UNITS:
         raise LimitError(f"read the unit {found[2][:20]!r}, expected s, ms, us or min")
     return number(found[1]), found[2]
 

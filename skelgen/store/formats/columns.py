@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import UsageError
-from skelgen.store.formats.cells import UNITS
+from skelgen.store.formats.cells import TIME_UNITS
 from skelgen.store.formats.limits import LimitError, check_word
 
-TIME = "time"
+TIME_COLUMN = "time"
 #: Fields of a run and other names of their columns.
-FIELDS: Mapping[str, tuple[str, ...]] = {
+RUN_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "application": ("app",),
-    TIME: (),
+    TIME_COLUMN: (),
     "ranks": (),
     "nodes": (),
     "ranks_per_node": (),
@@ -32,7 +32,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 #: Beginnings of columns whose end is a name.
 GROUPS = {"input.": "inputs", "load.": "loads", "cost.": "costs"}
-_NAMES = {other: name for name, others in FIELDS.items() for other in (name, *others)}
+_NAMES = {
+    other: name for name, others in RUN_COLUMNS.items() for other in (name, *others)
+}
 #: ``time_ms``, ``time [ms]``, ``time (ms)``, ``t/ms``, ``time.ms``.
 _UNIT = re.compile(r"(?P<name>.*?)\s*[_\[(/ .]\s*(?P<unit>[A-Za-zµ]+)\s*[\])]?")
 
@@ -46,7 +48,7 @@ class TypedColumn:
     header : str
         As the table names it.
     field : str
-        A name of `FIELDS`, or ``inputs``, ``loads``, ``costs``.
+        A name of `RUN_COLUMNS`, or ``inputs``, ``loads``, ``costs``.
     name : str
         Of the input, load or cost.
     unit : str
@@ -156,10 +158,10 @@ def _named(header: str) -> TypedColumn | None:
         if header.startswith(begin) and len(header) > len(begin):
             return TypedColumn(header, field, header[len(begin) :])
     name, unit = split_unit(header)
-    if name.lower() == TIME:
-        return TypedColumn(header, TIME, unit=unit)
+    if name.lower() == TIME_COLUMN:
+        return TypedColumn(header, TIME_COLUMN, unit=unit)
     known = _NAMES.get(header.strip().lower())
-    return None if known in (None, TIME) else TypedColumn(header, str(known))
+    return None if known in (None, TIME_COLUMN) else TypedColumn(header, str(known))
 
 
 def is_input(header: str) -> bool:
@@ -173,7 +175,7 @@ def _mapped(header: str, wanted: str) -> TypedColumn:
         if wanted.startswith(begin) and len(wanted) > len(begin):
             return TypedColumn(header, field, wanted[len(begin) :])
     name, unit = split_unit(wanted)
-    if name != TIME:
+    if name != TIME_COLUMN:
         known = _NAMES.get(wanted)
         return (
             TypedColumn(header, known)
@@ -181,12 +183,12 @@ def _mapped(header: str, wanted: str) -> TypedColumn:
             else TypedColumn(header, "inputs", wanted)
         )
     own = split_unit(header)[1]
-    if unit and own and UNITS[unit] != UNITS[own]:
+    if unit and own and TIME_UNITS[unit] != TIME_UNITS[own]:
         raise LimitError(
             f"column {header!r} is in {own}, --columns {wanted}={header} says {unit}; "
             "give one unit"
         )
-    return TypedColumn(header, TIME, unit=unit or own)
+    return TypedColumn(header, TIME_COLUMN, unit=unit or own)
 
 
 def split_unit(text: str) -> tuple[str, str]:
@@ -198,7 +200,7 @@ def split_unit(text: str) -> tuple[str, str]:
     (('time', 'ms'), ('t', 'sec'), ('my_time', ''))
     """
     found = _UNIT.fullmatch(text.strip())
-    if found is not None and found["name"] and found["unit"].lower() in UNITS:
+    if found is not None and found["name"] and found["unit"].lower() in TIME_UNITS:
         return found["name"].strip(), found["unit"].lower()
     return text.strip(), ""
 
@@ -213,7 +215,7 @@ def _check_once(used: Sequence[TypedColumn], headers: Sequence[str]) -> None:
                 f"{column.name or column.field}; choose one with --columns"
             )
         seen[key] = column.header
-    if (TIME, "") not in seen:
+    if (TIME_COLUMN, "") not in seen:
         raise LimitError(
             f"no column says the time; it has {_listed(headers)}; name it, such as "
             f"--columns time={headers[0] if headers else 't'}"

@@ -19,9 +19,9 @@ from skelgen.store.formats.cells import (
     written_word,
 )
 from skelgen.store.formats.columns import (
-    FIELDS,
     GROUPS,
-    TIME,
+    RUN_COLUMNS,
+    TIME_COLUMN,
     TypedColumns,
     columns_of,
     is_input,
@@ -41,7 +41,7 @@ _ENCODINGS = {
     b"\xfe\xff": "UTF-16",
 }
 #: Columns that are written even if they say nothing.
-_ALWAYS = ("application", TIME, "ranks", "status", "identity")
+_ALWAYS = ("application", TIME_COLUMN, "ranks", "status", "identity")
 
 
 def read_csv(
@@ -176,7 +176,7 @@ def csv_text(runs: Sequence[Run]) -> str:
     """
     fields = tuple(
         name
-        for name in FIELDS
+        for name in RUN_COLUMNS
         if name in _ALWAYS or any(not is_empty(_value(run, name)) for run in runs)
     )
     groups = tuple(
@@ -197,7 +197,7 @@ class CsvLayout:
     Attributes
     ----------
     fields : tuple of str
-        Names of `FIELDS`.
+        Names of `RUN_COLUMNS`.
     groups : tuple of (str, tuple of str)
         ``inputs``, ``loads`` and ``costs`` with the names of those that have a column.
     """
@@ -213,7 +213,7 @@ class CsvLayout:
             (field, tuple(name for kind, name in those if kind == field))
             for field in GROUPS.values()
         )
-        return cls(tuple(FIELDS), tuple(groups))
+        return cls(tuple(RUN_COLUMNS), tuple(groups))
 
 
 def csv_head(layout: CsvLayout) -> str:
@@ -260,11 +260,11 @@ def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
 
 
 #: How columns are called whose field has another name.
-_HEADERS = {"application": "app", TIME: "time_s", "identity": "id"}
+_HEADERS = {"application": "app", TIME_COLUMN: "time_s", "identity": "id"}
 
 
 def _value(run: Run, name: str) -> object:
-    return getattr(run, "time_s" if name == TIME else name)
+    return getattr(run, "time_s" if name == TIME_COLUMN else name)
 
 
 def _cell(run: Run, name: str) -> str:

@@ -21,7 +21,7 @@ from skelgen.store.rows import Row, Run, Series
 
 _DAY_S = 86400.0
 #: Names of files that skelgen writes, and how these begin.
-BEGINS = re.compile(rb'\{"row": |app,time_s|PARAMETER |\{\n "parameters": |\Z')
+EXPORT_BEGINS = re.compile(rb'\{"row": |app,time_s|PARAMETER |\{\n "parameters": |\Z')
 _UNFIT = re.compile(r"[^\w.+-]")
 
 

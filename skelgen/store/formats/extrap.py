@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 #: Between the names of a call path.
 ARROW = "->"
 #: Names of the metric that is the time.
-TIME = "time"
+TIME_METRIC = "time"
 #: How often a region was visited.
 VISITS = "visits"
 #: Parameters of a file of text.

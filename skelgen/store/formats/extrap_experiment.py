@@ -9,11 +9,11 @@ from skelgen.errors import UsageError
 from skelgen.store.formats.extrap import (
     ARROW,
     MOST_PARAMETERS,
-    TIME,
+    TIME_METRIC,
     VISITS,
     Experiment,
 )
-from skelgen.store.formats.extrap_runs import COUNTS
+from skelgen.store.formats.extrap_runs import COUNT_PARAMETERS
 from skelgen.store.rows import Run
 
 logger = logging.getLogger(__name__)
@@ -53,12 +53,12 @@ def experiment_of(runs: Sequence[Run], *, text: bool) -> Experiment:
     for run in runs:
         values = _values(run)
         point = tuple(values[name] for name in names)
-        found.add(run.application, TIME, point, [run.time_s])
+        found.add(run.application, TIME_METRIC, point, [run.time_s])
         for part in run.parts:
             if part.name not in parts:
                 continue
             region = f"{run.application}{ARROW}{part.name}"
-            found.add(region, TIME, point, [part.time_s * part.weight])
+            found.add(region, TIME_METRIC, point, [part.time_s * part.weight])
             if weighted:
                 found.add(region, VISITS, point, [part.weight])
     return found
@@ -66,7 +66,7 @@ def experiment_of(runs: Sequence[Run], *, text: bool) -> Experiment:
 
 def _values(run: Run) -> dict[str, float]:
     """Return the parameters of a run."""
-    counts = {name: float(getattr(run, name)) for name in COUNTS}
+    counts = {name: float(getattr(run, name)) for name in COUNT_PARAMETERS}
     numbers = {name: value for name, value in run.inputs if not isinstance(value, str)}
     clash = set(numbers) & set(counts)
     named = {f"input.{n}" if n in clash else n: value for n, value in numbers.items()}
@@ -92,7 +92,7 @@ def _parameters(runs: Sequence[Run]) -> list[str]:
             f"some runs lack {', '.join(lacking)}, and Extra-P needs all parameters of "
             f"all points; choose runs, such as --where '{lacking[0]}>0'"
         )
-    return sorted(common, key=lambda name: (name in COUNTS, name))
+    return sorted(common, key=lambda name: (name in COUNT_PARAMETERS, name))
 
 
 def _common_parts(runs: Sequence[Run]) -> set[str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import InputError
-from skelgen.store.formats.cells import UNITS
+from skelgen.store.formats.cells import TIME_UNITS
 from skelgen.store.formats.columns import split_unit
 from skelgen.store.formats.extrap import (
     ARROW,
     NO_METRIC,
-    TIME,
+    TIME_METRIC,
     VISITS,
     Experiment,
     Point,
@@ -26,7 +26,7 @@ from skelgen.store.rows import Run, RunPart
 logger = logging.getLogger(__name__)
 
 #: Fields of a run that are parameters of Extra-P.
-COUNTS = ("ranks", "nodes", "ranks_per_node")
+COUNT_PARAMETERS = ("ranks", "nodes", "ranks_per_node")
 #: A region that takes less than those inside it, by this share, leaves them out [1].
 _SLACK = 1e-3
 
@@ -105,7 +105,9 @@ def runs_of(
 
 def _names(file: Path, experiment: Experiment, mapping: Mapping[str, str]) -> list[str]:
     """Return what each parameter is: a count of a run, or an input."""
-    given = {header: name for name, header in mapping.items() if _base(name) != TIME}
+    given = {
+        header: name for name, header in mapping.items() if _base(name) != TIME_METRIC
+    }
     for header, name in given.items():
         if header not in experiment.parameters:
             raise InputError(
@@ -123,7 +125,9 @@ def _base(name: str) -> str:
 def _times(file: Path, experiment: Experiment, mapping: Mapping[str, str]) -> _Times:
     """Choose the metric that is the time."""
     metrics = experiment.metrics
-    asked = [(name, metric) for name, metric in mapping.items() if _base(name) == TIME]
+    asked = [
+        (name, metric) for name, metric in mapping.items() if _base(name) == TIME_METRIC
+    ]
     if asked:
         name, metric = asked[0]
         if metric not in metrics:
@@ -133,7 +137,7 @@ def _times(file: Path, experiment: Experiment, mapping: Mapping[str, str]) -> _T
             )
         unit = split_unit(name)[1] or split_unit(metric)[1]
     else:
-        alike = [one for one in metrics if _base(one).lower() == TIME]
+        alike = [one for one in metrics if _base(one).lower() == TIME_METRIC]
         if len(alike) != 1 and metrics != [NO_METRIC]:
             raise InputError(
                 f"{file}: no metric or several say the time; it has "
@@ -144,7 +148,7 @@ def _times(file: Path, experiment: Experiment, mapping: Mapping[str, str]) -> _T
     _tell_others(file, metrics, metric)
     values = _repeats_of(experiment, metric)
     _check_times(file, values)
-    return _Times(values, metric, UNITS[unit] if unit else 1.0)
+    return _Times(values, metric, TIME_UNITS[unit] if unit else 1.0)
 
 
 def _check_times(file: Path, times: Mapping[str, Mapping[Point, list[float]]]) -> None:
@@ -251,7 +255,7 @@ def _complete(
     counts: dict[str, int] = {}
     inputs: list[tuple[str, float | str]] = []
     for name, value in values:
-        if name not in COUNTS:
+        if name not in COUNT_PARAMETERS:
             inputs.append((name.removeprefix("input."), value))
         elif value != int(value):
             raise InputError(f"{file}: {name} is {value:g}, expected an integer")

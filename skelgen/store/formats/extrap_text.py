@@ -20,7 +20,7 @@ from skelgen.store.formats.limits import LimitError, check_number, check_word
 
 _TAGS = ("PARAMETER", "POINTS", "REGION", "METRIC", "DATA")
 #: How such a file begins, after comments.
-BEGINS = re.compile(r"(\s|#[^\n]*\n)*(PARAMETER|POINTS)[ \t]")
+EXTRAP_BEGINS = re.compile(r"(\s|#[^\n]*\n)*(PARAMETER|POINTS)[ \t]")
 #: ``(1 2)``, and ``((1) (2))`` as the documentation has it.
 _POINT = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)")
 _PLAIN = re.compile(r"\S+( \S+)*")

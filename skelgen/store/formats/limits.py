@@ -9,13 +9,13 @@ from skelgen.documents.numbers import MOST_RANKS
 from skelgen.store.rows import Run, RunPart
 
 #: Times of a run or a part: from a picosecond to thirty years [s].
-LEAST_S, MOST_S = 1e-12, 1e9
+LEAST_TIME_S, MOST_TIME_S = 1e-12, 1e9
 #: Starts: from 1970 to 2286 [s].
-MOST_STARTED_S = dates.MOST_S
+MOST_STARTED_S = dates.LATEST_S
 #: Other numbers: their squares are finite too.
-MOST = 1e150
+LARGEST_NUMBER = 1e150
 #: Characters of a name or a word.
-LONGEST = 1000
+_LONGEST = 1000
 
 
 class LimitError(ValueError):
@@ -29,9 +29,10 @@ def check_time(time_s: float) -> float:
     ------
     LimitError
     """
-    if not LEAST_S <= time_s <= MOST_S:
+    if not LEAST_TIME_S <= time_s <= MOST_TIME_S:
         raise LimitError(
-            f"read a time of {time_s:g} s, expected {LEAST_S:g} to {MOST_S:g} s"
+            f"read a time of {time_s:g} s, "
+            f"expected {LEAST_TIME_S:g} to {MOST_TIME_S:g} s"
         )
     return time_s
 
@@ -43,8 +44,10 @@ def check_number(number: float) -> float:
     ------
     LimitError
     """
-    if not abs(number) <= MOST:
-        raise LimitError(f"read {number:g}, expected a number within +-{MOST:g}")
+    if not abs(number) <= LARGEST_NUMBER:
+        raise LimitError(
+            f"read {number:g}, expected a number within +-{LARGEST_NUMBER:g}"
+        )
     return number
 
 
@@ -67,8 +70,8 @@ def check_word(text: str) -> str:
     ------
     LimitError
     """
-    if len(text) > LONGEST:
-        raise LimitError(f"read a word of {len(text)} characters, expected {LONGEST}")
+    if len(text) > _LONGEST:
+        raise LimitError(f"read a word of {len(text)} characters, expected {_LONGEST}")
     if "\0" in text:
         raise LimitError("read a zero byte, expected text")
     return text
@@ -124,10 +127,12 @@ def _check_started(started: float) -> None:
 
 def _check_part(part: RunPart) -> None:
     check_name(part.name)
-    if not 0 <= part.time_s <= MOST_S:
+    if not 0 <= part.time_s <= MOST_TIME_S:
         raise LimitError(
-            f"read a part that takes {part.time_s:g} s, expected 0 to {MOST_S:g} s"
+            f"read a part that takes {part.time_s:g} s, expected 0 to {MOST_TIME_S:g} s"
         )
     for number in (part.weight, part.share):
-        if not 0 <= number <= MOST:
-            raise LimitError(f"read {number:g} of a part, expected 0 to {MOST:g}")
+        if not 0 <= number <= LARGEST_NUMBER:
+            raise LimitError(
+                f"read {number:g} of a part, expected 0 to {LARGEST_NUMBER:g}"
+            )

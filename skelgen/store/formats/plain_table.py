@@ -16,14 +16,14 @@ from dataclasses import fields
 from itertools import repeat
 from typing import Any
 
-from skelgen.store.formats.cells import UNITS
-from skelgen.store.formats.columns import GROUPS, TIME, TypedColumn
+from skelgen.store.formats.cells import TIME_UNITS
+from skelgen.store.formats.columns import GROUPS, TIME_COLUMN, TypedColumn
 from skelgen.store.formats.identity import identified_values, values_of
 from skelgen.store.formats.limits import (
-    LEAST_S,
-    MOST,
-    MOST_S,
+    LARGEST_NUMBER,
+    LEAST_TIME_S,
     MOST_STARTED_S,
+    MOST_TIME_S,
     LimitError,
     check_run,
 )
@@ -33,9 +33,9 @@ from skelgen.store.rows import Run
 
 #: Fields of numbers, and the least and the most that each may be.
 _NUMBERS: Mapping[str, tuple[float, float]] = {
-    TIME: (LEAST_S, MOST_S),
+    TIME_COLUMN: (LEAST_TIME_S, MOST_TIME_S),
     "started": (0.0, MOST_STARTED_S),
-    **dict.fromkeys(GROUPS.values(), (-MOST, MOST)),
+    **dict.fromkeys(GROUPS.values(), (-LARGEST_NUMBER, LARGEST_NUMBER)),
 }
 #: Of these characters `float` reads what a cell may say, but for longer powers of ten.
 _is_numeric = re.compile(r"[-+.0-9eE\n]*").fullmatch
@@ -130,10 +130,10 @@ def _values(
 def _column(column: TypedColumn, cells: Sequence[str]) -> list[Any]:
     if column.field in _NUMBERS:
         least, most = _NUMBERS[column.field]
-        found = _numbers(cells, UNITS[column.unit] if column.unit else 1.0)
+        found = _numbers(cells, TIME_UNITS[column.unit] if column.unit else 1.0)
         if found and least <= min(found) and max(found) <= most:
             return found
-        if column.field == TIME:  # each may have a unit, and none may be missing
+        if column.field == TIME_COLUMN:  # each may have a unit, and none may be missing
             raise _NotPlain
     read = READERS[column.field]
     known = {cell: read(cell) if cell else None for cell in set(cells)}

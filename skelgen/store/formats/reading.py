@@ -82,7 +82,7 @@ def read_content(
     if _OBJECT.match(content):
         return _read_json(file, content, known, mapping, made)
     text = content.decode("utf-8", "replace")
-    if extrap_text.BEGINS.match(text):
+    if extrap_text.EXTRAP_BEGINS.match(text):
         experiment = extrap_text.read_text(file, as_text(file, content))
         return FileContent(tuple(runs_of(file, experiment, mapping, known)))
     runs, columns = read_csv(file, content, mapping, known)

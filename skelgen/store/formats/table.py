@@ -12,8 +12,8 @@ from skelgen.documents import Field
 from skelgen.documents.json_document import json_field
 from skelgen.errors import InputError
 from skelgen.store.formats import cells
-from skelgen.store.formats.cells import UNITS, Cell
-from skelgen.store.formats.columns import TIME, TypedColumn
+from skelgen.store.formats.cells import TIME_UNITS, Cell
+from skelgen.store.formats.columns import TIME_COLUMN, TypedColumn
 from skelgen.store.formats.limits import LimitError, check_run, check_time
 from skelgen.store.formats.typed_values import TypedValues
 from skelgen.store.rows import Run, RunPart
@@ -40,7 +40,7 @@ class Reader:
         self._file, self._known, self._given = file, known, known.given
         self._is_sure = False
         self._columns = [(one, self._reader(one)) for one in columns]
-        self._unit = next((one.unit for one in columns if one.field == TIME), "")
+        self._unit = next((one.unit for one in columns if one.field == TIME_COLUMN), "")
         self._unit_line = 1 if self._unit else 0
 
     def run(self, line: int, row: Sequence[Cell]) -> Run:
@@ -62,11 +62,15 @@ class Reader:
         groups: dict[str, list[tuple[str, Any]]] = {}
         for (column, read), cell in zip(self._columns, row, strict=True):
             if cell is None or cell == "":
-                if column.field == TIME:
+                if column.field == TIME_COLUMN:
                     raise self._error(line, column, "read nothing, expected a time")
                 continue
             try:
-                found = read(cell) if column.field != TIME else self._time(line, cell)
+                found = (
+                    read(cell)
+                    if column.field != TIME_COLUMN
+                    else self._time(line, cell)
+                )
             except LimitError as error:
                 raise self._error(line, column, str(error)) from error
             if column.name:
@@ -102,7 +106,7 @@ class Reader:
         number, unit = cells.time_and_unit(cell)
         if not self._unit_line:
             self._unit, self._unit_line = unit, line
-        elif unit and UNITS[unit] != UNITS.get(self._unit):
+        elif unit and TIME_UNITS[unit] != TIME_UNITS.get(self._unit):
             have = f"{self._unit or 'no unit'} in line {self._unit_line}"
             raise LimitError(f"read {cell!r}, but {have}; give all times one unit")
         elif not unit and self._unit and self._unit_line > 1:
@@ -110,7 +114,7 @@ class Reader:
                 f"read {cell!r} without a unit, but {self._unit} in line "
                 f"{self._unit_line}; give all times one unit"
             )
-        factor = UNITS[self._unit] if self._unit else 1.0
+        factor = TIME_UNITS[self._unit] if self._unit else 1.0
         return check_time(number * factor)
 
     def _reader(self, column: TypedColumn) -> Callable[[Cell], Any]:
@@ -125,11 +129,11 @@ class Reader:
 
 
 #: Fields whose name differs from their column's.
-FIELD = {TIME: "time_s"}
+FIELD = {TIME_COLUMN: "time_s"}
 #: What reads a cell, by the field of its column.
 READERS: Mapping[str, Callable[[Cell], Any]] = {
     "application": cells.word,
-    TIME: cells.number,
+    TIME_COLUMN: cells.number,
     "ranks": cells.count,
     "nodes": cells.count,
     "ranks_per_node": cells.count,

@@ -9,7 +9,7 @@ from typing import Any, cast
 from skelgen.events.functions import CallKind
 from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
-from skelgen.export.otf2_archive import NAME, opened
+from skelgen.export.otf2_archive import ARCHIVE_NAME, opened
 from skelgen.export.otf2_definitions import Otf2Definitions, communicator_numbers
 from skelgen.export.otf2_library import check, interface, library
 from tests.twins.export_rows.messages import Messages
@@ -49,7 +49,7 @@ def write(run: TraceStreams, target: Path) -> Written:
         f"{messages.alone} halves of messages are without the other: such a receive "
         "states its capacity"
     )
-    anchor = target / f"{NAME}.otf2"
+    anchor = target / f"{ARCHIVE_NAME}.otf2"
     return Written(
         (anchor,), dict(sorted(records.items())), (note,) if messages.alone else ()
     )
@@ -112,13 +112,13 @@ class _Writer:
             region = self._regions[event.call.function]
             self._record("Enter", event.enter_ns, region)
             blocks = event.call.kind is CallKind.COLLECTIVE
-            if blocks and event.call.name in otf2.COLLECTIVES:
+            if blocks and event.call.name in otf2.COLLECTIVE_NUMBERS:
                 self._record("MpiCollectiveBegin", event.enter_ns)
             for half in event.posts:
                 self._post(half, event)
             for half in event.ends:
                 self._end(half, event)
-            if blocks and event.call.name in otf2.COLLECTIVES:
+            if blocks and event.call.name in otf2.COLLECTIVE_NUMBERS:
                 what = self._collective(event.call, event.size_bytes, event.sides)
                 self._record("MpiCollectiveEnd", event.leave_ns, *what)
             self._record("Leave", event.leave_ns, region)
@@ -131,7 +131,10 @@ class _Writer:
 
     def _post(self, half: Half, event: Event) -> None:
         at, request = event.enter_ns, self._request(half)
-        if half.role == ExportRole.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
+        if (
+            half.role == ExportRole.COLLECTIVE
+            and half.call.name in otf2.COLLECTIVE_NUMBERS
+        ):
             self._record("NonBlockingCollectiveRequest", at, request)
         elif half.role == ExportRole.RECEIVE and half.request:
             self._record("MpiIrecvRequest", at, request)
@@ -144,7 +147,10 @@ class _Writer:
 
     def _end(self, half: Half, event: Event) -> None:
         at, request = event.leave_ns, self._request(half)
-        if half.role == ExportRole.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
+        if (
+            half.role == ExportRole.COLLECTIVE
+            and half.call.name in otf2.COLLECTIVE_NUMBERS
+        ):
             what = self._collective(half.call, half.size_bytes, half.sides)
             self._record("NonBlockingCollectiveComplete", at, *what, request)
         elif half.role == ExportRole.SEND and half.request and half.peer >= 0:
@@ -179,7 +185,7 @@ class _Writer:
         elif root == 0 and table[call.communicator].kind == "self":
             root = otf2.ROOT_SELF
         communicator = self._numbers[call.communicator]
-        operation = otf2.COLLECTIVES[call.name]
+        operation = otf2.COLLECTIVE_NUMBERS[call.name]
         return operation, communicator, root, sent, received
 
 

@@ -173,7 +173,7 @@ class _Writer:
         sent, received = volume(call, event.size_bytes, event.sides, table, rank)
         text = f":{names.SEND_SIZE}:{sent}:{names.RECEIVE_SIZE}:{received}"
         if call.root != -1 and is_root(call, table, rank):
-            text += f":{names.ROOT}:1"
+            text += f":{names.IS_ROOT}:1"
         return f"{text}:{names.COMMUNICATOR}:{call.communicator + 1}"
 
     def _messages(self, event: Event, place: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events.types import PROC_NULL
 from skelgen.skeleton.emit.data.communicators import NamedFamily, Partners
 from skelgen.skeleton.emit.data.memory import CallMemory, Memory
-from skelgen.skeleton.emit.data.tables import NOBODY, ProgramTables
+from skelgen.skeleton.emit.data.tables import NO_PARTNER, ProgramTables
 from skelgen.skeleton.emit.fragments import (
     NO_USES,
     Fragment,
@@ -140,7 +140,7 @@ def peer(around: Surroundings, step: CallStep, *, source: bool = False) -> Fragm
     if len(words) == 1 and (word := words.pop()) is not None:
         return word
     if places[0].shape[1] > 1:
-        values = np.where(places[0] == PROC_NULL, NOBODY, places[0])
+        values = np.where(places[0] == PROC_NULL, NO_PARTNER, places[0])
         shift = around.tables.in_turn("peer", values, owner=step)
         if (places[0] == PROC_NULL).any():
             text = f"peer_or_nobody(&{group.name}, {shift.text})"
@@ -168,7 +168,7 @@ def _partners(
 ) -> NDArray[np.float64]:
     """Return the rank of each rank's partner, (ranks, 1)."""
     own = np.array([group.place(rank) for rank in around.routine.ranks])
-    found = np.where(shifts == PROC_NULL, NOBODY, (own[:, 0] + shifts) % own[:, 1])
+    found = np.where(shifts == PROC_NULL, NO_PARTNER, (own[:, 0] + shifts) % own[:, 1])
     return found[:, None].astype(float)
 
 

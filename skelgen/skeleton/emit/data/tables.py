@@ -25,7 +25,7 @@ from skelgen.skeleton.emit.layout import COLUMNS, number, width, wrap
 from skelgen.skeleton.types import Serving
 
 #: Partner of a call to nobody; no real one is that large.
-NOBODY = 1 << 30
+NO_PARTNER = 1 << 30
 #: Longest list of values whose period is looked for.
 _LONGEST_PERIOD_SEARCH = 1 << 16
 
@@ -337,6 +337,6 @@ def _rows(values: NDArray[np.float64]) -> list[str]:
 def _words(values: NDArray[np.float64]) -> list[str]:
     whole = bool((values == np.rint(values)).all())
     return [
-        "MPI_PROC_NULL" if value == NOBODY else number(value, 17 if whole else 4)
+        "MPI_PROC_NULL" if value == NO_PARTNER else number(value, 17 if whole else 4)
         for value in values
     ]

@@ -24,7 +24,7 @@ def compute_ns(made: Plan) -> np.ndarray:
     """Return the computation of every rank."""
     total = np.zeros(made.signature.ranks)
     for program in made.programs:
-        own = program.tail_ns.copy()
+        own = program.tail_ns + program.head_ns
         for operation in program.operations:
             own += series_sums(operation.compute_ns.values, operation.occurrences)
         total[list(program.ranks)] = own

@@ -222,7 +222,7 @@ def table(scratch: Path, events: int, ranks: int, names: list[str], twin: bool) 
         output.unlink(missing_ok=True)
         found = measured(folder, name, output)
         count, seconds = found["events"], found["seconds"]
-        plain = twin_s(small, name, scratch / "twin") if twin else 0
+        plain = twin_s(small, name, scratch / "twin") if twin else 0.0
         print(
             f"{name:<9} {count:<9.0f} {count / seconds:<10,.0f} "
             f"{found['bytes'] / count:<12.0f} "

@@ -18,6 +18,7 @@ from skelgen.launch.hosts import parse_hosts, parse_pool
 from skelgen.pipeline import build as _build
 from skelgen.pipeline import calibrate as _calibrate
 from skelgen.pipeline import export as _export
+from skelgen.pipeline import info as _info
 from skelgen.pipeline import measure as _measure
 from skelgen.pipeline import phases as _phases
 from skelgen.pipeline import predict as _predict
@@ -84,7 +85,7 @@ def info(run: AnyPath, *, page: bool = False) -> InfoResult:
     """
     from skelgen.results.recorded import InfoResult
 
-    return InfoResult.of(_record.info(Path(run), page=page))
+    return InfoResult.of(_info.info(Path(run), page=page))
 
 
 def build(

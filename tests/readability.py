@@ -11,7 +11,7 @@ import ast
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -211,6 +211,50 @@ def names(kind: str, path: str, tree: ast.Module) -> Iterator[str]:
             case _:
                 continue
         yield from (name for name in found if not name.startswith("_"))
+
+
+def words_with(part: str, tree: ast.Module) -> set[str]:
+    """Return the names of a module that have a part in them, whatever they name."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name)
+                | ast.arg(arg=name)
+                | ast.Attribute(attr=name)
+                | ast.keyword(arg=str(name))
+                | ast.alias(asname=str(name))
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ) if part in name.lower():
+                found.add(name)
+    return found
+
+
+def imports_in_functions(package: str) -> list[str]:
+    """Return where functions of a package import without a comment that says why."""
+    found = []
+    for path, tree in modules().items():
+        if not path.startswith(f"{package}/"):
+            continue
+        lines = (PACKAGE / path).read_text().split("\n")
+        found += [f"{path}:{number}" for number in _unexplained(tree, lines)]
+    return found
+
+
+def _unexplained(tree: ast.Module, lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines of imports in functions below neither a comment nor an import."""
+    inside = {
+        node.lineno
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    for number in sorted(inside):
+        above = lines[number - 2].strip()
+        if not above.startswith("#") and number - 1 not in inside:
+            yield number
 
 
 def rooms(package: str) -> dict[str, int]:

@@ -36,13 +36,13 @@ class _Commands(CommandsOnDemand):
         ),
         LaterCommand(
             "shim",
-            "record",
+            "shim",
             "Print the path of the recorder, compiling it first where needed.",
             "LD_PRELOAD=$(skelgen shim) SKELGEN_DIR=run mpirun -n 2 ./app",
         ),
         LaterCommand(
             "info",
-            "record",
+            "info",
             "Show what was recorded: functions, call sites, communicators, time in "
             "MPI, loss.",
             "skelgen info run/",

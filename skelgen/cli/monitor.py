@@ -34,7 +34,7 @@ from skelgen.units import parse_bytes_per_hour
 
 if TYPE_CHECKING:
     from skelgen.monitor.links import Links
-    from skelgen.pipeline.monitor import HostAnswer
+    from skelgen.pipeline.monitor_asking import HostAnswer
     from skelgen.pipeline.monitor_runs import HandedOver
 
 monitor = typer.Typer(
@@ -131,7 +131,7 @@ def stop(
 
     Runs of watched applications that have ended go into the store.
     """
-    from skelgen.pipeline.monitor import monitor_do
+    from skelgen.pipeline.monitor_asking import monitor_do
     from skelgen.pipeline.monitor_runs import HandedOver, hand_over
 
     answers = monitor_do(host_names(hosts), ["stop"], way=through)
@@ -182,7 +182,7 @@ def once(
     verbose: Verbose = 0,
 ) -> int:
     """Take one sample now, without a monitor. Nothing is kept."""
-    from skelgen.pipeline.monitor import monitor_do
+    from skelgen.pipeline.monitor_asking import monitor_do
 
     interval_s = duration_s(interval, "--interval")
     answers = monitor_do(

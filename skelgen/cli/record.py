@@ -1,4 +1,4 @@
-"""The commands that record a run and look at it."""
+"""The command that records a run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
-from skelgen.cli.options import Force, Json, RunFolder, Verbose
+from skelgen.cli.options import Force, Json, Verbose
 from skelgen.cli.output import complain, print_result, say
-from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import ExitCode
-from skelgen.pipeline.record import info as run_info
 from skelgen.pipeline.record import record as run_record
-from skelgen.pipeline.record import shim_path
 from skelgen.results.running import RecordResult
 from skelgen.units import format_bytes, format_seconds
 
@@ -56,55 +53,3 @@ def record(
             f"trace up to there is in {output}"
         )
         raise typer.Exit(ExitCode.APPLICATION)
-
-
-def shim(
-    program: Annotated[
-        str,
-        typer.Argument(
-            metavar="[PROGRAM]",
-            help="What will be recorded: the recorder is for the MPI it is linked to.",
-            show_default=False,
-        ),
-    ] = "",
-    mpi: Annotated[
-        str,
-        typer.Option(
-            "--mpirun",
-            help="The mpirun whose MPI the recorder is for; the first one on PATH "
-            "when not given.",
-        ),
-    ] = "",
-    verbose: Verbose = 0,
-) -> None:
-    """Print the path of the recorder, compiling it first where needed.
-
-    Preload it by hand: SKELGEN_DIR names the folder for the trace.
-    """
-    typer.echo(str(shim_path(mpi, program)))
-
-
-def info(
-    run: RunFolder,
-    no_page: Annotated[
-        bool,
-        typer.Option("--no-page", help="Leave report.html in the folder as it is."),
-    ] = False,
-    json: Json = False,
-    verbose: Verbose = 0,
-) -> None:
-    """Show what was recorded: functions, call sites, communicators, time in MPI, loss.
-
-    The same stands in report.html in the run's folder, with pictures, where it can be
-    written.
-    """
-    with progress_bar() as progress:
-        found = run_info(run, page=not no_page, progress=progress)
-    if json:
-        from skelgen.results.recorded import InfoResult
-
-        print_result(InfoResult.of(found))
-        return
-    say(found.text)
-    if found.page is not None:
-        say(f"\npage: {found.page}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import InputError, UsageError
@@ -19,10 +18,8 @@ from skelgen.pipeline.model_places import ModelPlaces, doubted_elsewhere, places
 from skelgen.pipeline.store_expect import Expected, Neighbour, expected
 from skelgen.pipeline.store_record import shown_store
 from skelgen.pipeline.store_typed_runs import inputs_of
+from skelgen.trust import Doubt, Interval
 from skelgen.units import number_of
-
-if TYPE_CHECKING:
-    from skelgen.trust import Doubt, Interval
 
 #: Hosts in a question.
 _MOST_HOSTS = 1000

@@ -6,12 +6,10 @@ import getpass
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
-
-if TYPE_CHECKING:
-    from skelgen.store import Row, StoredModel
+from skelgen.pipeline.kept_model import document_of, kept_of
+from skelgen.store import Row, Run, StoredModel
 
 
 def own_name() -> str:
@@ -28,8 +26,6 @@ def signed(rows: Iterable[Row], author: str) -> tuple[Row, ...]:
     Runs and models have an author. A model that cannot be read stays as it is: pages
     say why they do not show it.
     """
-    from skelgen.store import Run, StoredModel
-
     found: list[Row] = []
     for row in rows:
         if isinstance(row, Run):
@@ -42,8 +38,6 @@ def signed(rows: Iterable[Row], author: str) -> tuple[Row, ...]:
 
 
 def _signed_model(row: StoredModel, author: str) -> StoredModel:
-    from skelgen.pipeline.kept_model import document_of, kept_of
-
     try:
         kept = kept_of("", row)
         document = document_of(kept.model, author, kept.origin)

@@ -18,6 +18,8 @@ from skelgen.launch.bounded_command import (
     own_command,
     run_bounded,
 )
+from skelgen.store import place_of
+from skelgen.store.location import STORE_VARIABLE
 from skelgen.units import format_seconds
 
 #: Of an answer that somebody waits for: shorter than a request may take.
@@ -83,9 +85,6 @@ def run_apart(
 def _place(store: str | None) -> dict[str, str]:
     if not store:
         return {}
-    from skelgen.store import place_of
-    from skelgen.store.location import STORE_VARIABLE
-
     found = place_of(store)
     where = found.where if found.is_url else str(Path(found.where).absolute())
     return {STORE_VARIABLE: where}  # a password in it is in no list of processes

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
 from skelgen.pipeline.garbage_pause import uncollected
+from skelgen.pipeline.known_systems import SystemRows
 from skelgen.pipeline.store_facts import date_text
 from skelgen.pipeline.store_record import past_predictions
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.known_systems import SystemRows
-    from skelgen.store import Condition, Run, StoredApplication, StoredPrediction
-    from skelgen.store.track_record import TrackRecord
+from skelgen.store import (
+    Condition,
+    Run,
+    StoredApplication,
+    StoredPrediction,
+    browsing,
+    conditions_of,
+    open_store,
+)
+from skelgen.store.browsing import RunOrder, chosen_runs, counts
+from skelgen.store.track_record import TrackRecord, happened, records_by, track_records
 
 #: Rows of a part, and the last part that is shown.
 _PART, _LAST = 50, 10**7
@@ -126,9 +132,6 @@ def browse_runs(place: str | None, query: RunQuery) -> RunsPart:
     UsageError
         When something that was typed is not what it should be.
     """
-    from skelgen.store import open_store
-    from skelgen.store.browsing import RunOrder, chosen_runs
-
     where = query_conditions(query)
     begin = begin_of(query.part)
     order = RunOrder(query.order.removeprefix("-"), query.order.startswith("-"))
@@ -149,8 +152,6 @@ def query_conditions(query: RunQuery) -> list[Condition]:
     UsageError
         When something that was typed is not what it should be.
     """
-    from skelgen.store import Condition, conditions_of
-
     found = [each for one in listed(query.where) for each in conditions_of(one)]
     for name, text in (("system", query.system), ("host", query.host)):
         found += [Condition(name, "=", text)] if text else []
@@ -207,25 +208,18 @@ def measured_hosts(rows: SystemRows) -> list[tuple[str, str, float, int, int]]:
 
 def stored_applications(place: str | None) -> tuple[StoredApplication, ...]:
     """Return the applications of a store with their runs."""
-    from skelgen.store import open_store
-
     with open_store(place, make=False) as store:
         return tuple(store.applications())
 
 
 def application_names(place: str | None) -> tuple[str, ...]:
     """Return the names of the applications that a store has runs of."""
-    from skelgen.store import browsing, open_store
-
     with open_store(place, make=False) as store:
         return tuple(browsing.application_names(store))
 
 
 def store_overview(place: str | None) -> StoreOverview:
     """Return what a store holds."""
-    from skelgen.store import open_store
-    from skelgen.store.browsing import counts
-
     with open_store(place, make=False) as store:
         return StoreOverview(tuple(store.applications()), counts(store))
 
@@ -249,8 +243,6 @@ def browse_predictions(
     part : str
         Number of the part, from 1 on.
     """
-    from skelgen.store.track_record import happened, records_by, track_records
-
     begin = begin_of(part)
     every = past_predictions(place, application=application or None)
     found = [

@@ -6,31 +6,45 @@ import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import new_folder
 from skelgen.launch.own_folders import FolderKind
+from skelgen.launch.record import RunFacts
 from skelgen.launch.replaceable_output import check_free
+from skelgen.phases import store
+from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls, timeline_beside
 from skelgen.pipeline.call_sites import LINES_FILE, lines_for
+from skelgen.pipeline.left_out import LeftOut
+from skelgen.pipeline.machine_mpi import speed_of
 from skelgen.pipeline.mix import MIX_FILE, fitted_mix, mix_text
-from skelgen.pipeline.page import PAGE_FILE, page_text
+from skelgen.pipeline.page import page_text
+from skelgen.pipeline.page_file import PAGE_FILE
 from skelgen.pipeline.phases import of_run
-from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
+from skelgen.pipeline.signatures import read_signature
+from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
+from skelgen.prediction.skeleton_file import (
+    FACTS_FILE,
+    RecordedLaunch,
+    SkeletonDescription,
+)
+from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.reference.compute import ComputeCalibration, Mix
+from skelgen.reference.mix_fit import Fit
+from skelgen.signature import Signature
+from skelgen.signature.write import signature_text
+from skelgen.skeleton import Plan
+from skelgen.skeleton.emit.program_length import doubts_of_length
+from skelgen.skeleton.emit.skeleton_files import render
+from skelgen.skeleton.methods import planner
+from skelgen.skeleton.target_time import plan_for_time
+from skelgen.timeline import RunTimeline
+from skelgen.timeline.store import TIMELINE_FILE, text_of
+from skelgen.trust.types import PAPER_2005
 from skelgen.units import format_seconds
-
-if TYPE_CHECKING:
-    from skelgen.launch.record import RunFacts
-    from skelgen.phases.stored import PhaseSignature
-    from skelgen.prediction.skeleton_file import SkeletonDescription
-    from skelgen.reference.compute import ComputeCalibration, Mix
-    from skelgen.reference.mix_fit import Fit
-    from skelgen.signature import Signature
-    from skelgen.skeleton import Plan
-    from skelgen.timeline import RunTimeline
 
 logger = logging.getLogger(__name__)
 
@@ -62,28 +76,6 @@ class BuildOptions:
     compute_mix: Mix | None
     strict: bool
     method: str = "whole-events"
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Calls that nothing in a skeleton stands for.
-
-    Attributes
-    ----------
-    what : str
-        Function and reason.
-    calls : int
-        All ranks.
-    time_s : float
-        Time inside them, all ranks [s].
-    share : float
-        Part of the time of all ranks [0 to 1].
-    """
-
-    what: str
-    calls: int
-    time_s: float
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +188,6 @@ def _written(
     progress: Progress,
 ) -> Built:
     """Plan a skeleton and write its folder."""
-    from skelgen.phases import store
-    from skelgen.pipeline.machine_mpi import speed_of
-    from skelgen.prediction.skeleton_file import FACTS_FILE
-    from skelgen.timeline.store import TIMELINE_FILE, text_of
-
     fitted = fitted_mix(source) if options.compute_mix is None else None
     scaling_factor = _scaling_factor(options, signature)
     output = output or Path(f"{_name(source)}-k{scaling_factor:.4g}")
@@ -240,8 +227,6 @@ def _phases(
 
     A run is read a second time for it, whole: not the large ones.
     """
-    from skelgen.phases import store
-
     if is_run(source):
         if signature.events > MOST_MATCHED:
             return None
@@ -260,8 +245,6 @@ def _timeline(source: Path) -> RunTimeline | None:
 
 
 def _check_options(options: BuildOptions) -> None:
-    from skelgen.skeleton.methods import planner
-
     planner(options.method)
     if (options.scaling_factor is None) == (options.target_s is None):
         raise UsageError("give either --scale K or --target-time, such as 5s")
@@ -274,8 +257,6 @@ def _check_options(options: BuildOptions) -> None:
 
 def _threshold(options: BuildOptions, source: Path) -> float | str | None:
     """Return the similarity threshold; the 2005 paper has its search for one."""
-    from skelgen.trust.types import PAPER_2005
-
     asked = options.similarity_threshold
     searched = asked is None and options.method == PAPER_2005 and is_run(source)
     return "auto" if searched else asked
@@ -306,9 +287,6 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
-    from skelgen.skeleton.methods import planner
-    from skelgen.skeleton.target_time import plan_for_time
 
     def planned(factor: float) -> Plan:
         return planner(options.method)(signature, factor, progress=progress)
@@ -336,8 +314,6 @@ def _described(
     seen: SeenCalls,
 ) -> SkeletonDescription:
     """Return all that is known of the skeleton."""
-    from skelgen.prediction.skeleton_file import RecordedLaunch, SkeletonDescription
-
     return SkeletonDescription.of(
         plan,
         speed,
@@ -349,9 +325,6 @@ def _described(
 
 def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[str, str]:
     """Return the program, its signature, and what its computation consists of."""
-    from skelgen.signature.write import signature_text
-    from skelgen.skeleton.emit.skeleton_files import render
-
     files = dict(render(plan, calibration=speed))
     files[SIGNATURE_FILE] = signature_text(plan.signature)
     if fitted is not None:
@@ -361,8 +334,6 @@ def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[st
 
 def _told_length(plan: Plan, files: dict[str, str]) -> tuple[str, ...]:
     """Warn of a program that takes long to compile, or refuse it."""
-    from skelgen.skeleton.emit.program_length import doubts_of_length
-
     doubts = doubts_of_length(files["skeleton.c"], plan.signature)
     for doubt in doubts:
         logger.warning("%s", doubt)

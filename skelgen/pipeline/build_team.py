@@ -10,12 +10,12 @@ import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from numpy.typing import NDArray
 
 from skelgen.errors import ExitCode, MachineError, SkelgenError, UsageError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from skelgen.pipeline.build_processes import Processes
 
 _T = TypeVar("_T")
 #: Variables that launchers set in every process: number of processes, own number.
@@ -140,9 +140,8 @@ def team() -> Iterator[Team]:
         raise UsageError(
             f"LD_PRELOAD={preloaded} would record this build itself; unset it"
         )
-    from skelgen.pipeline.build_processes import Processes
-
     try:
+        # Not installed with skelgen, and starts MPI.
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise MachineError(

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Host, LaunchCommand, parse_command
@@ -21,20 +20,29 @@ from skelgen.launch.consent import (
     launch_to_lend,
 )
 from skelgen.launch.files import file_hashes
+from skelgen.launch.folders import writable
 from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.own_launches import OwnLaunch
+from skelgen.launch.record import missing_settings
+from skelgen.launch.run_end import ended, failure_of
 from skelgen.launch.secrets import hidden
+from skelgen.launch.shim import mpi_of, shim
+from skelgen.phase_execution.interface import Application
 from skelgen.pipeline.kept_runs import digest, keep_turns
 from skelgen.pipeline.launches import said_by, to_run
 from skelgen.pipeline.page import update_page
 from skelgen.pipeline.predict import CALIBRATED, telling
+from skelgen.pipeline.recorded_again import again, recorded_run
 from skelgen.prediction import Calibration, SkeletonFacts
+from skelgen.prediction.calibrate import calibrate as measure
+from skelgen.prediction.calibrate import check_same_run
+from skelgen.prediction.campaign import placed
+from skelgen.prediction.skeleton_file import FACTS_FILE, load, save_calibration
+from skelgen.prediction.skeleton_runs import SkeletonProgram, longest_s, prepare
+from skelgen.prediction.types import Timed
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.prediction.skeleton_runs import SkeletonProgram
-    from skelgen.prediction.types import Timed
+from skelgen.trace.folder import rank_paths
 
 _BY_HAND = (
     "the launch of the application is not known, it was recorded by hand; give it "
@@ -101,10 +109,6 @@ def calibrate(
     InputError
         When the ratio contradicts the recording; nothing is stored then.
     """
-    from skelgen.prediction.calibrate import calibrate as measure
-    from skelgen.prediction.calibrate import check_same_run
-    from skelgen.prediction.skeleton_file import save_calibration
-
     pair = _pair(folder, command, options, consent)
     application = pair.application
     turns, add = keep_turns(folder / CALIBRATED, pair.same, resume=options.resume)
@@ -182,9 +186,6 @@ class _Pair:
         that all hosts see. A launch that does not say how many ranks it starts,
         because a batch job said it, is started with theirs.
         """
-        from skelgen.pipeline.record import again
-        from skelgen.prediction.skeleton_runs import longest_s
-
         if self.launch is None or not self.timed:
             return None
         ranks, place = self.ready.facts.ranks, self.folder.absolute()
@@ -201,19 +202,11 @@ class _Pair:
 
     def _time_of(self, trace: Path) -> Timed:
         """Return the time of a recorded run of the application."""
-        from skelgen.pipeline.record import recorded_run
-        from skelgen.trace.folder import rank_paths
-
         _check_started(rank_paths(trace).world_size, self.ready.facts.ranks)
         return recorded_run(trace)
 
     def _on_hosts(self, launch: OwnLaunch, limit_s: float, place: Path) -> Timed:
         """Run the application under the recorder where the skeleton runs."""
-        from skelgen.launch.record import missing_settings
-        from skelgen.launch.run_end import ended, failure_of
-        from skelgen.launch.shim import mpi_of, shim
-        from skelgen.phase_execution.interface import Application
-
         folder = existing_folder(launch)
         with contextlib.chdir(folder or Path.cwd()):
             parsed = _absolute(parse_command(launch.command))
@@ -258,11 +251,6 @@ def _pair(
     folder: Path, command: Sequence[str], options: CalibrateOptions, consent: Consent
 ) -> _Pair:
     """Make application and skeleton ready to run."""
-    from skelgen.launch.folders import writable
-    from skelgen.prediction.campaign import placed
-    from skelgen.prediction.skeleton_file import load
-    from skelgen.prediction.skeleton_runs import prepare
-
     facts = load(folder)
     if not writable(folder):
         raise UsageError(f"{folder} is not writable; the ratio is stored there")
@@ -291,8 +279,6 @@ def _launch(
     recorded_time: bool,
 ) -> OwnLaunch | None:
     """Return the launch that is executed, None where nobody knows one."""
-    from skelgen.prediction.skeleton_file import FACTS_FILE
-
     source, recorded = folder / FACTS_FILE, said_by(facts)
     if recorded_time and not command:
         return launch_to_lend(recorded, consent, str(source))

@@ -5,16 +5,14 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
-
-if TYPE_CHECKING:
-    from skelgen.events import Events
-    from skelgen.matching import Matching
-    from skelgen.matching.waits import WaitState
-    from skelgen.pipeline.build_team import Team
-    from skelgen.timeline import RunTimeline
+from skelgen.events import Events
+from skelgen.matching import Matching
+from skelgen.matching.waits import WaitState, states_of, waits_of_calls
+from skelgen.pipeline.build_team import Team
+from skelgen.timeline import RunTimeline, joined, lanes_of, timeline_of
+from skelgen.timeline.store import load
 
 logger = logging.getLogger(__name__)
 
@@ -38,17 +36,12 @@ class SeenCalls:
 
     def look(self, events: Events, matching: Matching) -> None:
         """Look at all calls and how they were matched."""
-        from skelgen.matching.waits import states_of, waits_of_calls
-        from skelgen.timeline import timeline_of
-
         found = waits_of_calls(events, matching)
         self.waits = states_of(found)
         self.timeline = timeline_of(events, found.time_ns)
 
     def look_at_large(self, events: Events, ranks: range, team: Team) -> None:
         """Look at the calls of the own ranks, in runs that are not read again."""
-        from skelgen.timeline import joined, lanes_of
-
         calls = team.share(sum(team.gather(len(events.calls))))
         if calls > MOST_MATCHED:
             parts = team.gather(lanes_of(events, ranks))
@@ -57,8 +50,6 @@ class SeenCalls:
 
 def timeline_beside(folder: Path) -> RunTimeline | None:
     """Read the timeline of a skeleton's folder; a damaged one is a warning."""
-    from skelgen.timeline.store import load
-
     try:
         return load(folder)
     except SkelgenError as error:

@@ -13,20 +13,20 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skelgen.documents import sealed_json
+from skelgen.documents import Field, sealed_json
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.json_document import json_field
 from skelgen.dwarf import Module, SourceLine
 from skelgen.errors import InputError, NoFileError, SkelgenError
+from skelgen.events.shapes import site_name
+from skelgen.launch.bounded_command import own_command
 from skelgen.launch.folders import replace_file, writable
 from skelgen.launch.own_folders import FolderKind, made_as
-from skelgen.pipeline.signatures import is_run
-
-if TYPE_CHECKING:
-    from skelgen.documents import Field
-    from skelgen.trace import Trace
+from skelgen.launch.process import run
+from skelgen.pipeline.source_kinds import is_run
+from skelgen.trace import Trace, open_trace
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +60,6 @@ class FoundLines:
     @property
     def frames(self) -> dict[str, SourceLine]:
         """Return the lines by module and offset, as call sites are named."""
-        from skelgen.events.shapes import site_name
-
         return {
             site_name([(path, address)]): line
             for (path, _, address), line in self.lines.items()
@@ -116,8 +114,6 @@ def kept_lines(folder: Path) -> FoundLines:
 
 def lines_for(source: Path, sites: Iterable[str]) -> FoundLines:
     """Return the source lines for a skeleton of a run, or those beside a signature."""
-    from skelgen.trace import open_trace
-
     kept = kept_lines(source if source.is_dir() else source.parent)
     if kept.lines or not is_run(source):
         return kept
@@ -126,8 +122,6 @@ def lines_for(source: Path, sites: Iterable[str]) -> FoundLines:
 
 def _frames(run: Trace) -> dict[str, tuple[Address, ...]]:
     """Return the modules and addresses of call sites by their names."""
-    from skelgen.events.shapes import site_name
-
     found: dict[str, tuple[Address, ...]] = {}
     for file in run.files:
         builds = file.definitions.builds
@@ -156,9 +150,6 @@ def _modules(wanted: Sequence[Address], recorded_s: float) -> list[Module]:
 
 def _look_up(modules: Sequence[Module], known: _Known) -> None:
     """Ask the process that reads debug information."""
-    from skelgen.launch.bounded_command import own_command
-    from skelgen.launch.process import run
-
     try:
         with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
             request = Path(name) / "request.json"

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen import _paths
 from skelgen.errors import InputError
 from skelgen.pipeline.garbage_pause import uncollected
-
-if TYPE_CHECKING:
-    from skelgen.store import Row
+from skelgen.store import Row, Series, open_store
+from skelgen.store.formats.reading import read_own
+from skelgen.store.formats.typed_values import TypedValues
 
 #: Fields of rows that are moments, in seconds since 1970.
 MOMENTS = ("started", "measured", "fitted", "made", "added")
@@ -39,8 +38,6 @@ def demonstration_store() -> Iterator[str]:
 @uncollected()
 def fill(place: Path, now: float) -> None:
     """Put the rows of the example into a store, the newest at a moment [s]."""
-    from skelgen.store import open_store
-
     with open_store(str(place)) as store:
         added = store.add(moved_to(example_rows(), now))
     for refused in added.refused:
@@ -55,9 +52,6 @@ def example_rows() -> tuple[Row, ...]:
     InputError
         When the file that comes with skelgen is damaged.
     """
-    from skelgen.store.formats.reading import read_own
-    from skelgen.store.formats.typed_values import TypedValues
-
     path = _paths.demonstration()
     try:
         text = gzip.decompress(path.read_bytes()).decode()
@@ -88,14 +82,10 @@ def _known(row: Row) -> list[str]:
 
 
 def _moved(row: Row, by_s: float) -> Row:
-    from skelgen.store import Series
-
     if isinstance(row, Series):
         return replace(row, times=tuple(one + by_s for one in row.times))
     return replace(row, **{name: getattr(row, name) + by_s for name in _known(row)})
 
 
 def _times(row: Row) -> tuple[float, ...]:
-    from skelgen.store import Series
-
     return row.times if isinstance(row, Series) else ()

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skelgen.errors import InputError
+from skelgen.models.model_file import model_facts
 from skelgen.pipeline.browsing import RunQuery, query_conditions
+from skelgen.pipeline.model_keep import kept_model
 from skelgen.pipeline.store import store_show
-
-if TYPE_CHECKING:
-    from skelgen.store import Run
+from skelgen.pipeline.store_record import past_predictions
+from skelgen.store import Run, StoredModel, open_store
+from skelgen.store.browsing import RunOrder, named_runs, run_names, value_names
+from skelgen.store.formats.csv_text import CsvLayout, csv_head, csv_lines
+from skelgen.store.kinds import kinds
+from skelgen.store.lines import to_line
+from skelgen.store.tables import known
 
 #: Rows that are in memory at a time.
 _AT_ONCE = 500
@@ -47,11 +53,6 @@ def kept_row(place: str | None, identity: str) -> DownloadedRow:
     InputError
         When there is none, or several.
     """
-    from skelgen.models.model_file import model_facts
-    from skelgen.pipeline.model_keep import kept_model
-    from skelgen.store import Run, StoredModel
-    from skelgen.store.lines import to_line
-
     try:
         whole, row = store_show(place, identity)
     except InputError:
@@ -67,9 +68,6 @@ def kept_row(place: str | None, identity: str) -> DownloadedRow:
 
 def _page_line(place: str | None, run: str) -> dict[str, Any] | None:
     """Return the row of what the page of a run shows; a damaged one is left out."""
-    from skelgen.store import open_store
-    from skelgen.store.lines import to_line
-
     with open_store(place, make=False) as store:
         store.faults = []
         return next((to_line(one) for one in store.recordings([run])), None)
@@ -77,10 +75,6 @@ def _page_line(place: str | None, run: str) -> dict[str, Any] | None:
 
 def known_identities(place: str | None, identities: Sequence[str]) -> set[str]:
     """Return those of the identities that a store has."""
-    from skelgen.store import open_store
-    from skelgen.store.kinds import kinds
-    from skelgen.store.tables import known
-
     found: set[str] = set()
     with open_store(place, make=False) as store:
         database = store.current()
@@ -97,8 +91,6 @@ def run_lines(place: str | None, query: RunQuery) -> Iterator[bytes]:
     UsageError
         Before the first part, when something that was typed is not what it should be.
     """
-    from skelgen.store.lines import to_line
-
     names = _names(place, query)
 
     def parts() -> Iterator[bytes]:
@@ -115,8 +107,6 @@ def run_table(place: str | None, query: RunQuery) -> Iterator[bytes]:
 
     It has a column for each field and for each input, load and cost of any of them.
     """
-    from skelgen.store.formats.csv_text import CsvLayout, csv_head, csv_lines
-
     names = _names(place, query)
     layout = CsvLayout.of(_value_names(place, query))
     head = csv_head(layout)
@@ -131,9 +121,6 @@ def run_table(place: str | None, query: RunQuery) -> Iterator[bytes]:
 
 def prediction_lines(place: str | None, application: str) -> Iterator[bytes]:
     """Return predictions with what happened as lines of an export."""
-    from skelgen.pipeline.store_record import past_predictions
-    from skelgen.store.lines import to_line
-
     found = past_predictions(place, application=application or None)
 
     def parts() -> Iterator[bytes]:
@@ -148,9 +135,6 @@ def prediction_lines(place: str | None, application: str) -> Iterator[bytes]:
 
 def _names(place: str | None, query: RunQuery) -> list[str]:
     """Return the identities of the runs that are asked for, in their order."""
-    from skelgen.store import open_store
-    from skelgen.store.browsing import RunOrder, run_names
-
     order = RunOrder(query.order.removeprefix("-"), query.order.startswith("-"))
     where = query_conditions(query)
     with open_store(place, make=False) as store:
@@ -158,9 +142,6 @@ def _names(place: str | None, query: RunQuery) -> list[str]:
 
 
 def _value_names(place: str | None, query: RunQuery) -> list[tuple[str, str]]:
-    from skelgen.store import open_store
-    from skelgen.store.browsing import value_names
-
     with open_store(place, make=False) as store:
         return value_names(store, query.application or None, query_conditions(query))
 
@@ -170,9 +151,6 @@ def _batches(place: str | None, names: Sequence[str]) -> Iterator[list[Run]]:
 
     Each part opens the store anew: it may be asked for by another thread.
     """
-    from skelgen.store import open_store
-    from skelgen.store.browsing import named_runs
-
     for begin in range(0, len(names), _AT_ONCE):
         with open_store(place, make=False) as store:
             store.faults = []

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.errors import UsageError
-from skelgen.export import FORMATS, ExportFormat
+from skelgen.export import FORMATS, ExportFormat, TraceStreams
 from skelgen.launch.folders import new_file, new_folder
 from skelgen.launch.own_folders import FolderKind
 from skelgen.launch.replaceable_output import check_file, check_free
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trace import open_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,6 @@ def export(
     MachineError
         When a library for the format is missing.
     """
-    from skelgen.export import TraceStreams
-    from skelgen.trace import open_trace
-
     one = _format(name, most_events)
     writer = one.writer()
     target = output or folder.absolute().with_name(

@@ -6,16 +6,14 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents import json_field
 from skelgen.errors import SkelgenError
 from skelgen.launch.bounded_command import Bounds
+from skelgen.models.model import Model
+from skelgen.models.model_file import model_facts, model_of
 from skelgen.pipeline.bounded_process import BOUNDS, run_apart
 from skelgen.pipeline.template_curves import TemplateQuestion, fitted_template
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model
 
 #: The module by its name: as a process it has another.
 _HERE = "skelgen.pipeline.fit_process"
@@ -29,8 +27,6 @@ def fitted_apart(question: TemplateQuestion, bounds: Bounds = BOUNDS) -> Model:
     InputError
         When the runs do not determine it, or it takes too long.
     """
-    from skelgen.models.model_file import model_of
-
     told = [question.application, question.template, question.system, *question.facts]
     said = run_apart(_HERE, [json.dumps(told)], question.store, bounds)
     return model_of(json_field(said, Path("the fit")))
@@ -38,8 +34,6 @@ def fitted_apart(question: TemplateQuestion, bounds: Bounds = BOUNDS) -> Model:
 
 def main(told: str) -> int:
     """Fit what is told, and print the model as JSON."""
-    from skelgen.models.model_file import model_facts
-
     application, template, system, *facts = json.loads(told)
     question = TemplateQuestion(None, template, system, tuple(facts))
     try:

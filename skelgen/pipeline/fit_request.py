@@ -6,9 +6,14 @@ import functools
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skelgen.errors import InputError
+from skelgen.models.families.polynomials import POLYNOMIALS
+from skelgen.models.model import Model
+from skelgen.models.next_run import NextRun, next_runs
+from skelgen.models.residuals import Residual, residuals_of
+from skelgen.models.runs import RunTable
 from skelgen.pipeline.kept_model import digest_of
 from skelgen.pipeline.load_requests import LoadRequest
 from skelgen.pipeline.model import (
@@ -19,6 +24,7 @@ from skelgen.pipeline.model import (
 )
 from skelgen.pipeline.model_draw import with_quantity
 from skelgen.pipeline.model_keep import FittedModel, fit_runs
+from skelgen.pipeline.model_loads import LoadedPrediction
 from skelgen.pipeline.model_quantity import (
     asked_quantity,
     model_of_quantity,
@@ -27,14 +33,8 @@ from skelgen.pipeline.model_quantity import (
 from skelgen.pipeline.run_pool import written
 from skelgen.pipeline.store_record import shown_store
 from skelgen.progress import NO_PROGRESS
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model
-    from skelgen.models.next_run import NextRun
-    from skelgen.models.residuals import Residual
-    from skelgen.models.runs import RunTable
-    from skelgen.pipeline.model_loads import LoadedPrediction
-    from skelgen.store import Run
+from skelgen.store import Run
+from skelgen.web import render_model
 
 #: Models of requests that are kept in memory: a page and its pictures need the same.
 _MOST_KEPT = 16
@@ -153,8 +153,6 @@ class _KnownRuns:
 
 def is_quick(request: FitRequest, runs: int) -> bool:
     """Say whether a model takes no longer than a page may."""
-    from skelgen.models.families.polynomials import POLYNOMIALS
-
     if request.family in {"least-error", *(one.name for one in POLYNOMIALS)}:
         return runs <= _QUICK_CURVE
     return request.family == "default" and runs <= _QUICK
@@ -198,8 +196,6 @@ def fit_answer(
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def _answer(place: str | None, request: FitRequest, known: _KnownRuns) -> FitAnswer:
-    from skelgen.models.residuals import residuals_of
-
     source = request.source(place)
     fitted = fit_runs(source, known.runs, request.family)
     quantity = asked_quantity(request.quantity)
@@ -237,8 +233,6 @@ def _picture(
     model: Model, runs: RunTable | None, at: tuple[tuple[str, float], ...]
 ) -> tuple[str, bool]:
     """Draw a model; where its formula gives no answer, there is a gap."""
-    from skelgen.web import render_model
-
     largest = {one.input.name: one.high for one in model.inputs}
     for asked in [{**largest, **dict(at)}, None] if at else [None]:
         try:
@@ -258,8 +252,6 @@ def _known(
 
 def _next(model: Model, request: FitRequest) -> tuple[NextRun, ...]:
     """Return runs that narrow intervals, as ``model next`` does."""
-    from skelgen.models.next_run import next_runs
-
     try:
         found = next_runs(model, {}, dict(request.at) or None)
     except InputError:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from skelgen.documents import json_field
+from skelgen.documents.files import as_text, read_bytes
 from skelgen.errors import InputError, UsageError
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.model import Model
+from skelgen.models.model_file import is_model, model_of
 from skelgen.pipeline.model import RunSource, model_fit
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.model import Model
 
 
 def model_in_file(
@@ -25,10 +25,6 @@ def model_in_file(
     UsageError
         When options are given that are for runs.
     """
-    from skelgen.documents import json_field
-    from skelgen.documents.files import as_text, read_bytes
-    from skelgen.models.model_file import is_model, model_of
-
     path = Path(source.file)
     if path.suffix != ".json" or not path.is_file():
         return None

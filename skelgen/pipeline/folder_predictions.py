@@ -9,15 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.pipeline.page import has_any_page, update_page
 from skelgen.prediction import Choice, Failure, Prediction, TrialFacts
-
-if TYPE_CHECKING:
-    from skelgen.prediction.choosing import Contest
-    from skelgen.prediction.kept import KeptPrediction, KeptSet
+from skelgen.prediction.choosing import Contest
+from skelgen.prediction.kept import (
+    KeptPrediction,
+    KeptSet,
+    kept_failure,
+    kept_set,
+    load_kept,
+    save_kept,
+    with_newest,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +40,6 @@ def begun(command: str, facts: TrialFacts) -> KeptPrediction:
     facts : TrialFacts
         They tell the quiet time of the application.
     """
-    from skelgen.prediction.kept import KeptPrediction
-
     return KeptPrediction(
         made=datetime.now(UTC).isoformat(timespec="milliseconds"),
         command=command,
@@ -52,8 +55,6 @@ def answered(
     one: KeptPrediction, predictions: Sequence[Prediction], failures: Sequence[Failure]
 ) -> KeptPrediction:
     """Fill in what was predicted, the best node set first."""
-    from skelgen.prediction.kept import kept_failure, kept_set
-
     return replace(
         one,
         sets=tuple(kept_set(each) for each in predictions),
@@ -74,8 +75,6 @@ def keep_answer(folder: Path, one: KeptPrediction) -> None:
     one : KeptPrediction
         In the place of one of the same time and command.
     """
-    from skelgen.prediction.kept import load_kept, save_kept, with_newest
-
     if not has_any_page(folder):
         return
     known: Sequence[KeptPrediction] = [one]
@@ -140,8 +139,6 @@ class Watch:
 
 def chosen(one: KeptPrediction, choice: Choice) -> KeptPrediction:
     """Fill in how a choice stands."""
-    from skelgen.prediction.kept import kept_failure, kept_set
-
     sets: list[KeptSet] = [
         kept_set(each.prediction, each.best_probability) for each in choice.candidates
     ]

@@ -7,17 +7,23 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError, SkelgenError
+from skelgen.forecasts import (
+    Covariate,
+    LoadForecast,
+    Method,
+    Samples,
+    forecast,
+    happened,
+)
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.forecast_record import ForecastOutcome, Kept, Score
 from skelgen.pipeline.load_series import LoadSource, links_between, load_series
 from skelgen.trust import Doubt
 from skelgen.units import format_seconds
-
-if TYPE_CHECKING:
-    from skelgen.forecasts import Covariate, LoadForecast, Method, Samples
 
 #: Quantities, and their smallest and largest value.
 LIMITS = {"cpu": (0.0, 1.0), "bandwidth": (0.0, 1e15)}
@@ -136,9 +142,6 @@ def forecast_of(
     covariate: Covariate = "avg-min",
 ) -> LoadForecasts:
     """Forecast loads from histories that were read; see `forecast_loads`."""
-    import numpy as np
-
-    from skelgen.forecasts import forecast
 
     def of(quantity: str, series: Sequence[Samples]) -> LoadForecast:
         return forecast(
@@ -196,8 +199,6 @@ def _of_clocks(end: float, horizon_s: float, source: LoadSource) -> tuple[Doubt,
 
 def _rarest_s(series: Sequence[Samples]) -> float:
     """Return three times what is usual between samples: links are probed rarely [s]."""
-    import numpy as np
-
     spans = [
         float(np.median(np.diff(one.times))) for one in series if len(one.times) > 1
     ]
@@ -270,8 +271,6 @@ def happened_since(kept: Kept, source: LoadSource | None = None) -> float:
     source : LoadSource, optional
         Where the truth is; that of the forecast when None.
     """
-    from skelgen.forecasts import happened
-
     end = kept.begin + kept.horizon_s
     if kept.quantity not in LIMITS or kept.covariate not in ("avg-min", "min-avg"):
         return math.nan

@@ -12,17 +12,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
+from skelgen.prediction import Calibration, TrialFacts
+from skelgen.prediction import Prediction as Predicted
+from skelgen.store import (
+    Condition,
+    Inputs,
+    Run,
+    Store,
+    StoredPrediction,
+    open_store,
+    place_of,
+)
 from skelgen.trust import Doubt, Interval, verdict_of
-
-if TYPE_CHECKING:
-    from skelgen.prediction import Calibration, TrialFacts
-    from skelgen.prediction import Prediction as Predicted
-    from skelgen.store import Inputs, Run, Store, StoredPrediction
 
 logger = logging.getLogger(__name__)
 
@@ -195,8 +200,6 @@ def keep(
     if keeping is None:
         return subject
     about = _as_said(subject, keeping)
-    from skelgen.store import open_store, place_of
-
     made = time.time()
     try:
         if not (answers and place_of(keeping.store).is_set):
@@ -239,8 +242,6 @@ def _known(store: Store, subject: Subject, keeping: Keeping) -> Subject:
 
 def _recorded(store: Store, subject: Subject) -> list[Run]:
     """Return the recorded run, if the store has it."""
-    from skelgen.store import Condition
-
     try:
         began = datetime.fromisoformat(subject.recorded)
     except ValueError:
@@ -261,8 +262,6 @@ def _recorded(store: Store, subject: Subject) -> list[Run]:
 
 
 def _row(answer: ModelAnswer, about: Subject, made: float) -> StoredPrediction:
-    from skelgen.store import StoredPrediction
-
     kind = kind_of(about.mpi)
     return StoredPrediction(
         method=about.method,

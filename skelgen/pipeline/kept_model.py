@@ -7,15 +7,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents import Field, json_field, sealed_json
+from skelgen.models.model import Model
+from skelgen.models.model_file import model_facts, model_of
 from skelgen.pipeline.model import RunSource
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model
-    from skelgen.store import Inputs, Run
-    from skelgen.store import StoredModel as ModelRow
+from skelgen.store import Inputs, Run
+from skelgen.store import StoredModel as ModelRow
 
 #: Of the document that a store keeps.
 _VERSION = 1
@@ -136,8 +134,6 @@ def digest_of(runs: Sequence[Run]) -> str:
 
 def document_of(model: Model, author: str, origin: ModelOrigin) -> str:
     """Write what a store keeps of a model."""
-    from skelgen.models.model_file import model_facts
-
     return sealed_json(
         {
             "skelgen_kept_model": _VERSION,
@@ -165,8 +161,6 @@ def _origin_facts(origin: ModelOrigin) -> dict[str, object]:
 
 def kept_of(identity: str, row: ModelRow) -> KeptModel:
     """Read a row, whose document anybody may have written."""
-    from skelgen.models.model_file import model_of
-
     document = json_field(row.document, Path(f"model {row.name} of the store"))
     if not isinstance(document.value, dict) or _MEMBERS[0] not in document.value:
         raise document.error(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skelgen.errors import InputError
+from skelgen.models.runs import RunTable
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.model import RunSource, runs_to_learn_from
 from skelgen.progress import NO_PROGRESS
-
-if TYPE_CHECKING:
-    from skelgen.models.runs import RunTable
+from skelgen.web import render_model
 
 
 def kept_picture(place: str | None, kept: KeptModel) -> str:
@@ -18,8 +15,6 @@ def kept_picture(place: str | None, kept: KeptModel) -> str:
 
     Runs that were in a file, or are gone, are not drawn.
     """
-    from skelgen.web import render_model
-
     return render_model(kept.model, runs_of_kept(place, kept))
 
 

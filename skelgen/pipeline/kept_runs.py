@@ -7,16 +7,13 @@ import logging
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents import Field
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.process import NOTE
+from skelgen.prediction.calibrate import CalibrationTurn
+from skelgen.prediction.trials import NodeSet, TrialProgram, Trials, name_of
 from skelgen.prediction.types import Timed
-
-if TYPE_CHECKING:
-    from skelgen.prediction.calibrate import CalibrationTurn
-    from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 
 logger = logging.getLogger(__name__)
 
@@ -100,8 +97,6 @@ def keep_turns(
 
 
 def _turn(line: Field) -> CalibrationTurn:
-    from skelgen.prediction.calibrate import CalibrationTurn
-
     fields = line.mapping(("application_s", "skeleton_s"), None)
     whole = None if fields["application_s"].is_null() else _timed(fields, "application")
     return CalibrationTurn(whole, _timed(fields, "skeleton"))
@@ -126,8 +121,6 @@ def digest(program: TrialProgram) -> str:
 
 def _name(hosts: NodeSet) -> str:
     """Return the name of a node set: another machine is another set."""
-    from skelgen.prediction.trials import name_of
-
     return name_of(hosts) if hosts else platform.node()
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
+from skelgen.models.facts import fact_texts
+from skelgen.models.formulas import Expression, calls, names, parse
+from skelgen.models.formulas.dimensions import dimension, shown
+from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.known_systems import SystemRows, chosen, known_systems
 from skelgen.pipeline.model import RunSource, good_runs, numbers_of
 from skelgen.pipeline.model_keep import kept_models
 from skelgen.pipeline.template_facts import FACT_WORDS, facts_of
 from skelgen.progress import NO_PROGRESS
-
-if TYPE_CHECKING:
-    from skelgen.models.formulas import Expression
-    from skelgen.pipeline.kept_model import KeptModel
+from skelgen.store import open_store
+from skelgen.store.lines import identity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,6 @@ class TemplateNames:
 
 def kept_templates(place: str | None) -> list[KeptTemplate]:
     """Return the templates of a store by name: its rows, and those of its models."""
-    from skelgen.store import open_store
-    from skelgen.store.lines import identity_of
-
     with open_store(place, make=False) as store:
         rows = store.templates()
     found = [
@@ -99,8 +97,6 @@ def _template(
     inputs: tuple[str, ...],
     model: KeptModel | None = None,
 ) -> KeptTemplate:
-    from skelgen.models.formulas import parse
-
     formula, fault = None, ""
     try:
         formula = parse(text)
@@ -186,9 +182,6 @@ def names_of_template(
         Of the system whose facts it uses; without one the words of the 2005 paper are
         facts.
     """
-    from skelgen.models.facts import fact_texts
-    from skelgen.models.formulas import calls, names
-
     used = names(formula)
     taken = [one for one in used if one in inputs]
     if rows is None:
@@ -211,8 +204,6 @@ def _unit(
     formula: Expression, units: Mapping[str, str], free: Collection[str]
 ) -> tuple[str, str]:
     """Return the unit of a formula, or why its parts do not fit together."""
-    from skelgen.models.formulas.dimensions import dimension, shown
-
     try:
         return shown(dimension(formula, units, free)), ""
     except InputError as error:
@@ -238,8 +229,6 @@ def asked_names(
     facts : collection of str
         Names that were given a value already.
     """
-    from skelgen.models.formulas import names
-
     measured: Collection[str] = () if rows is None else facts_of(rows).names
     return tuple(
         one

@@ -7,19 +7,20 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skelgen.errors import UsageError
 from skelgen.launch.bounded_command import Bounds
+from skelgen.models.coupling import ChainCoupling
+from skelgen.models.kernel_prediction import CoupledChain, coupled_chain
+from skelgen.models.kernel_times import KernelTimes, Place
 from skelgen.pipeline.bounded_process import BOUNDS, run_apart
 from skelgen.pipeline.model import RunSource
 from skelgen.pipeline.model_couple import kernel_runs, kernel_times
 from skelgen.pipeline.store_record import shown_store
 from skelgen.progress import NO_PROGRESS
-
-if TYPE_CHECKING:
-    from skelgen.models.kernel_prediction import CoupledChain
-    from skelgen.models.kernel_times import KernelTimes, Place
+from skelgen.store import open_store
+from skelgen.store.browsing import applications_with_kernels
 
 
 def chain_length(text: str) -> int:
@@ -114,9 +115,6 @@ class CouplingQuestion:
 
 def kernel_applications(place: str | None) -> list[str]:
     """Return the applications of which kernels were measured."""
-    from skelgen.store import open_store
-    from skelgen.store.browsing import applications_with_kernels
-
     with open_store(place, make=False) as store:
         return applications_with_kernels(store)
 
@@ -166,9 +164,6 @@ def known_kernels(
 
 def _chains(times: KernelTimes, place: Place) -> tuple[CoupledChain, ...]:
     """Return the couplings of all chains of a place whose kernels ran alone there."""
-    from skelgen.models.coupling import ChainCoupling
-    from skelgen.models.kernel_prediction import coupled_chain
-
     there, found = times.times[place], []
     for chain, ran in there.items():
         if len(chain) > 1 and all((one,) in there for one in chain):

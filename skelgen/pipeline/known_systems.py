@@ -8,14 +8,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents import read_json, sealed_json
 from skelgen.errors import InputError, NoFileError, UsageError
 from skelgen.launch.folders import new_file
-
-if TYPE_CHECKING:
-    from skelgen.store import Fact, Message
+from skelgen.store import Fact, Message, open_store
+from skelgen.store.lines import from_field, to_line
 
 _FORMAT = 1
 _KIND = "skelgen system"
@@ -156,8 +154,6 @@ def known_systems(
         facts += rows.facts
         messages += rows.messages
     if store is not None or not files:
-        from skelgen.store import open_store
-
         try:
             with open_store(store, make=False) as opened:
                 facts += opened.newest_facts()
@@ -189,7 +185,7 @@ def chosen(rows: SystemRows, name: str) -> SystemRows:
 
 def compare_systems(first: SystemRows, second: SystemRows) -> list[ComparedValue]:
     """Compare what was measured of both: facts, then times of operations."""
-    left, right = _grouped(first), _grouped(second)
+    left, right = _by_place(first), _by_place(second)
     found = []
     for key in left:
         if key not in right:
@@ -204,7 +200,7 @@ def compare_systems(first: SystemRows, second: SystemRows) -> list[ComparedValue
 _Values = tuple[list[float], list[float]]
 
 
-def _grouped(rows: SystemRows) -> dict[tuple[str, str, int], _Values]:
+def _by_place(rows: SystemRows) -> dict[tuple[str, str, int], _Values]:
     """Return medians and all ends of ranges, by name, unit and cores."""
     found: dict[tuple[str, str, int], _Values] = {}
     for fact in rows.facts:
@@ -228,8 +224,6 @@ def _grouped(rows: SystemRows) -> dict[tuple[str, str, int], _Values]:
 
 def write_rows(rows: SystemRows, target: Path, *, force: bool) -> None:
     """Write a file with a checksum, which `read_rows` reads."""
-    from skelgen.store.lines import to_line
-
     lines = [to_line(one) for one in rows.rows]
     text = sealed_json({"kind": _KIND, "format": _FORMAT, "rows": lines})
     with new_file(target, SYSTEM_BEGINS, force=force) as beside:
@@ -244,9 +238,6 @@ def read_rows(path: Path) -> SystemRows:
     InputError
         When it is none.
     """
-    from skelgen.store import Fact, Message
-    from skelgen.store.lines import from_field
-
     document = read_json(path)
     fields = document.mapping((), None)
     if "kind" not in fields or fields["kind"].value != _KIND:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.launch import Launcher
 from skelgen.launch.consent import (
@@ -18,9 +17,8 @@ from skelgen.launch.host_runner import LocalRunner, Runner
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import mpi_environment
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-
-if TYPE_CHECKING:
-    from skelgen.prediction.skeleton_runs import SkeletonProgram
+from skelgen.prediction.skeleton_file import FACTS_FILE
+from skelgen.prediction.skeleton_runs import SkeletonProgram, prepare
 
 
 def said_by(facts: SkeletonFacts) -> OwnLaunch:
@@ -68,8 +66,5 @@ def ready_skeleton(
 
     See `skelgen.prediction.skeleton_runs.prepare`.
     """
-    from skelgen.prediction.skeleton_file import FACTS_FILE
-    from skelgen.prediction.skeleton_runs import prepare
-
     launch = launch_to_lend(said_by(facts), consent, str(folder / FACTS_FILE))
     return prepare(folder, facts, runner_of, launch=launch, consent=consent)

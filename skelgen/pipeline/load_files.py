@@ -7,15 +7,14 @@ import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.files import read_text
 from skelgen.documents.numbers import NumberError, real
 from skelgen.errors import InputError
-
-if TYPE_CHECKING:
-    from skelgen.forecasts import Samples
+from skelgen.forecasts import Samples
 
 #: More than the nodes and links of any site.
 _MOST_COLUMNS = 10_000
@@ -34,10 +33,6 @@ def read_loads(path: Path) -> list[Samples]:
     InputError
         With the line that is something else.
     """
-    import numpy as np
-
-    from skelgen.forecasts import Samples
-
     try:
         lines = list(csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"))))
     except csv.Error as error:

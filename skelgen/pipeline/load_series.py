@@ -7,13 +7,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from skelgen.forecasts import Samples
-    from skelgen.store import Series, Store
+from skelgen.forecasts import Samples
+from skelgen.pipeline.load_files import read_loads
+from skelgen.pipeline.monitor_links import link_series
+from skelgen.pipeline.monitor_series import series
+from skelgen.store import Series, Store, open_store
+from skelgen.store.sampling import known_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,6 @@ def load_series(
         raise UsageError("no nodes to forecast: give --nodes n1,n2, or --series FILE")
     if source.store:
         return _of_store(source.store, nodes, begin, end)
-    from skelgen.pipeline.monitor_links import link_series
-    from skelgen.pipeline.monitor_series import series
-
     links = link_series(nodes, "bandwidth", begin, end) if len(nodes) > 1 else []
     cpu = series(nodes, "cpu", begin, end)
     return tuple(nodes), _samples(cpu), _samples(links)
@@ -84,8 +84,6 @@ def load_series(
 def _of_file(
     file: Path, nodes: Sequence[str]
 ) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
-    from skelgen.pipeline.load_files import read_loads
-
     columns = {one.host: one for one in read_loads(file)}
     between = set(links_between(tuple(columns)))
     names = tuple(nodes) or tuple(name for name in columns if name not in between)
@@ -101,9 +99,6 @@ def _of_file(
 def _of_store(
     place: str, nodes: Sequence[str], begin: float, end: float
 ) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
-    from skelgen.store import open_store
-    from skelgen.store.sampling import known_series
-
     last = end if math.isfinite(end) else None
     with open_store(place, make=False) as store:
         cpu = [one for node in nodes for one in _cpu(store, node, begin, last)]
@@ -139,10 +134,6 @@ def links_between(nodes: Sequence[str]) -> list[str]:
 
 
 def _samples(found: Sequence[Series]) -> list[Samples]:
-    import numpy as np
-
-    from skelgen.forecasts import Samples
-
     return [
         Samples(
             one.host,

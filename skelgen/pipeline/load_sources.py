@@ -6,15 +6,13 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.monitor.averages import Curve
+from skelgen.monitor.series import HostHistory
 from skelgen.pipeline.source_texts import SourceText, is_live, source_text
-from skelgen.sources import KINDS, Loads
-
-if TYPE_CHECKING:
-    from skelgen.monitor.series import HostHistory
-    from skelgen.store import Series
+from skelgen.sources import KINDS, Loads, ldms, pcp, prometheus, sar
+from skelgen.store import Series, open_store
 
 logger = logging.getLogger(__name__)
 
@@ -161,8 +159,6 @@ class _Reader:
                 logger.info("%s", error)
 
     def _read(self, source: SourceText) -> None:
-        from skelgen.store import Series
-
         loads = self._loads.setdefault(source.kind, Loads(source.kind))
         loads.begin(source.name, self._host)
         try:
@@ -178,8 +174,6 @@ class _Reader:
 
     def keep(self, place: str | None) -> None:
         """Add what was read to the store, which others may use meanwhile."""
-        from skelgen.store import open_store
-
         if not self._waiting:
             return
         with open_store(place) as store:
@@ -214,8 +208,6 @@ class _Reader:
 
 def _read_into(loads: Loads, source: SourceText) -> None:
     """Read a source by its kind and form."""
-    from skelgen.sources import ldms, pcp, prometheus, sar
-
     name, form = source.name, source.form
     if source.kind == "sar":
         usages = (
@@ -258,10 +250,6 @@ def stored_histories(
     InputError
         When there is nothing of a host.
     """
-    from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import HostHistory
-    from skelgen.store import open_store
-
     with open_store(place, make=False) as store:
         names: Sequence[str | None] = list(dict.fromkeys(hosts)) or [None]
         found = [one for name in names for one in store.series(name, None, begin, end)]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import MachineError
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
-
-if TYPE_CHECKING:
-    from skelgen.reference.compute import ComputeCalibration, Mix
-    from skelgen.signature import Signature
+from skelgen.reference.compute import ComputeCalibration, Mix, calibrate
+from skelgen.signature import Signature
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +49,6 @@ def speed_of(signature: Signature, mix: Mix | None) -> ComputeCalibration:
     mix : Mix or None
         What computation consists of; None for arithmetic.
     """
-    from skelgen.reference.compute import calibrate
-
     processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
     compiler = reference_compiler(signature.provenance.mpi)
     return calibrate(compiler, mix=mix, processes=processes)

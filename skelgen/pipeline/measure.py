@@ -9,12 +9,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import ApplicationError, MachineError, NotBegunError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.launch_method import NEAREST, Through
+from skelgen.phase_execution import Application
+from skelgen.phase_execution.application import application_of
+from skelgen.phase_execution.backends import choose
+from skelgen.phase_execution.estimate import Estimate, estimate
+from skelgen.phase_execution.execute import Execution, execute
+from skelgen.phase_execution.plan import ExecutedExtent, check_phases
+from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.folder_predictions import keep_answer
 from skelgen.pipeline.keep_predictions import (
     Keeping,
@@ -27,15 +35,12 @@ from skelgen.pipeline.keep_predictions import (
 from skelgen.pipeline.page import has_any_page
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.trust import method_errors
+from skelgen.prediction.campaign import placed
+from skelgen.prediction.kept import KeptPrediction, KeptSet
+from skelgen.prediction.trials import explained, name_of
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import INTERVAL_SEED
-
-if TYPE_CHECKING:
-    from skelgen.phase_execution import Application
-    from skelgen.phase_execution.estimate import Estimate
-    from skelgen.phase_execution.execute import Execution
-    from skelgen.phase_execution.plan import ExecutedExtent
-    from skelgen.phases.stored import PhaseSignature
+from skelgen.trust.types import PHASES
 
 logger = logging.getLogger(__name__)
 
@@ -107,13 +112,6 @@ def measure(
         Where the prediction is kept.
     progress : Progress
     """
-    import numpy as np
-
-    from skelgen.phase_execution.application import application_of
-    from skelgen.phase_execution.estimate import estimate
-    from skelgen.phase_execution.plan import ExecutedExtent, check_phases
-    from skelgen.prediction.campaign import placed
-
     load = machine_load()
     signature = phases(source, progress=progress)
     check_phases(signature)
@@ -161,10 +159,6 @@ def _show(
     found: Estimate,
 ) -> None:
     """Keep the prediction for the page, in the folder of a skeleton or a run."""
-    from skelgen.prediction.kept import KeptPrediction, KeptSet
-    from skelgen.prediction.trials import name_of
-    from skelgen.trust.types import PHASES
-
     if not has_any_page(folder):
         return
     where = name_of(application.hosts)
@@ -200,8 +194,6 @@ def _keep(
     load: tuple[float, ...],
 ) -> Subject:
     """Keep the prediction; it is about no hosts where only the launch knows them."""
-    from skelgen.trust.types import PHASES
-
     hosts = names(application.hosts)
     if application.elsewhere and not application.hosts:
         hosts = ()
@@ -234,11 +226,6 @@ def _executed(
     progress: Progress,
 ) -> tuple[str, Execution]:
     """Execute the phases; return the name of the backend that did, and its times."""
-    from skelgen.phase_execution.backends import choose
-    from skelgen.phase_execution.execute import execute
-    from skelgen.phase_execution.plan import ExecutedExtent
-    from skelgen.prediction.trials import explained
-
     chosen, plan = choose(backend, signature, extent, application, images=images)
     if chosen.name == "live" and (restores, images) != (None, None):
         logger.warning(

@@ -9,23 +9,24 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.errors import InputError, NoFileError, UsageError
+from skelgen.events.conditions import Conditions, conditions
 from skelgen.launch import parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import replace_file
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import RUN_FILE, RunFacts, read_facts
 from skelgen.pipeline.launches import to_run
+from skelgen.pipeline.machine_mpi import reference_compiler
+from skelgen.pipeline.recorded_again import again
+from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.events.conditions import Conditions
-    from skelgen.reference.competitors import Bench, Slowdown
-    from skelgen.reference.compute import Mix
-    from skelgen.reference.mix_fit import Fit
+from skelgen.reference.competitors import COMPETITORS, Bench, Slowdown
+from skelgen.reference.compute import Mix, calibrate, read_mix
+from skelgen.reference.mix_fit import WORKING_SETS, Fit, fit_measured
+from skelgen.trace import open_trace
 
 logger = logging.getLogger(__name__)
 
@@ -61,11 +62,6 @@ def fit_mix(
     UsageError
         When the launch is not known, or is not on this machine.
     """
-    from skelgen.pipeline.machine_mpi import reference_compiler
-    from skelgen.prediction.skeleton_runs import longest_s
-    from skelgen.reference.competitors import Bench
-    from skelgen.reference.mix_fit import fit_measured
-
     facts = _facts(run)
     recorded = OwnLaunch(facts.command, facts.folder, facts.environment, facts.files)
     launch = to_run(command, recorded, consent, run / RUN_FILE)
@@ -92,8 +88,6 @@ def _measured(
     What a competitor costs changes with the minutes, so a short application runs again
     between the parts, and both are means over the same time.
     """
-    from skelgen.reference.mix_fit import WORKING_SETS
-
     applications: list[Slowdown] = []
     measured: dict[int, list[tuple[Slowdown, ...]]] = {s: [] for s in WORKING_SETS}
     for _ in range(runs):
@@ -130,8 +124,6 @@ def _facts(run: Path) -> RunFacts:
 
 
 def _mixture(bench: Bench, mix: Mix) -> Slowdown:
-    from skelgen.reference.compute import calibrate
-
     speed = calibrate(bench.compiler, mix=mix, processes=bench.processes)
     return bench.mixture(speed)
 
@@ -143,9 +135,6 @@ def _mean(found: Sequence[Slowdown]) -> Slowdown:
 
 def _application(bench: Bench, launch: OwnLaunch, limit_s: float) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
-    from skelgen.pipeline.record import again
-    from skelgen.reference.competitors import COMPETITORS
-
     times_s = {}
     for competitor in ("", *COMPETITORS):
         with bench.beside(competitor):
@@ -159,9 +148,6 @@ def _application(bench: Bench, launch: OwnLaunch, limit_s: float) -> Slowdown:
 
 def _conditions(folder: Path) -> Conditions:
     """Return for how long the ranks of a run computed, and had a core."""
-    from skelgen.events.conditions import conditions
-    from skelgen.trace import open_trace
-
     files = open_trace(folder).files
     if elsewhere := {file.header.host for file in files} - {platform.node()}:
         raise UsageError(
@@ -199,9 +185,6 @@ def fitted_mix(source: Path) -> Fit | None:
 
 
 def _read(document: Field) -> Fit:
-    from skelgen.reference.compute import read_mix
-    from skelgen.reference.mix_fit import Fit
-
     fields = document.mapping(("format", "mix", "wanted", "got"), None)
     fields["format"].integer(_FORMAT, _FORMAT)
     return Fit(

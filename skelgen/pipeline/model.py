@@ -7,23 +7,27 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError, UsageError
+from skelgen.models.families import FAMILIES
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.model import Model, fit_model
+from skelgen.models.odd_runs import odd_inputs
+from skelgen.models.runs import Floats, ModelInput, RunTable, meaning_of, when_of
 from skelgen.pipeline.model_cells import (
     check_numbers,
     partly_known,
     place_of,
 )
+from skelgen.pipeline.run_loads import with_loads
 from skelgen.pipeline.store import store_list
+from skelgen.pipeline.store_sources import content_of
 from skelgen.progress import Progress
+from skelgen.store import Row, Run, conditions_of, open_store
+from skelgen.store.formats.typed_values import TypedValues
 from skelgen.units import number_of
-
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.model import Model
-    from skelgen.models.runs import Floats, ModelInput, RunTable
-    from skelgen.store import Row, Run
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
 #: say the same.
@@ -129,9 +133,6 @@ def ended_well(runs: Sequence[Run], source: RunSource) -> list[Run]:
 
 def table_of(good: Sequence[Run], source: RunSource) -> RunTable:
     """Return runs as a table of inputs and times, with doubts of those that are odd."""
-    from skelgen.models.odd_runs import odd_inputs
-    from skelgen.models.runs import RunTable
-
     rows = [_row(one) for one in good]
     names = [place_of(one, number) for number, one in enumerate(good, 1)]
     inputs = _inputs(rows, source, names)
@@ -147,12 +148,8 @@ def _shown(source: RunSource) -> str:
 
 def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
     if not source.file:
-        from skelgen.pipeline.run_loads import with_loads
-
         found = store_list(source.store, source.application or None, source.where).runs
         return with_loads(found, source.store)
-    from skelgen.store import Run
-
     rows = rows_in_file(source, progress)
     runs = [row for row in rows if isinstance(row, Run)]
     return chosen_runs(runs, source.where) if source.where else runs
@@ -166,9 +163,6 @@ def rows_in_file(source: RunSource, progress: Progress) -> Sequence[Row]:
     InputError
         For the first mistake.
     """
-    from skelgen.pipeline.store_sources import content_of
-    from skelgen.store.formats.typed_values import TypedValues
-
     path = Path(source.file)
     known = TypedValues(application=source.application, otherwise=path.stem)
     content = content_of(source.file, known, source.columns, progress)
@@ -179,8 +173,6 @@ def rows_in_file(source: RunSource, progress: Progress) -> Sequence[Row]:
 
 def chosen_runs(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
     """Return the runs of which conditions hold, as a store understands them."""
-    from skelgen.store import conditions_of, open_store
-
     wanted = [one for text in where for one in conditions_of(text)]
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -210,8 +202,6 @@ def _inputs(
     rows: Sequence[Mapping[str, float | str]], source: RunSource, places: Sequence[str]
 ) -> tuple[ModelInput, ...]:
     """Return the inputs of a model: numbers that all runs have, and that vary."""
-    from skelgen.models.runs import ModelInput, meaning_of, when_of
-
     everywhere = [name for name in rows[0] if all(name in row for row in rows)]
     chosen = [name for name in source.inputs or everywhere if _varies(rows, name)]
     for name in source.inputs:
@@ -317,8 +307,6 @@ def model_fit(
     settings: FamilySettings | None = None,
 ) -> Model:
     """Fit a model to the runs of a source; see `skelgen.models.model.fit_model`."""
-    from skelgen.models.model import fit_model
-
     return fit_model(runs_to_learn_from(source, progress), family, settings)
 
 
@@ -329,8 +317,6 @@ def check_families(names: Sequence[str]) -> None:
     ------
     UsageError
     """
-    from skelgen.models.families import FAMILIES
-
     if unknown := [name for name in names if name not in FAMILIES]:
         raise UsageError(
             f"there is no family {unknown[0]!r}; there are {', '.join(FAMILIES)}"
@@ -339,8 +325,6 @@ def check_families(names: Sequence[str]) -> None:
 
 def other_numbers(runs: Sequence[Run], table: RunTable) -> dict[str, Floats]:
     """Return what is known of runs and is no input; nan where a run does not say."""
-    import numpy as np
-
     rows = [numbers_of(one) for one in runs]
     names = {name for row in rows for name in row} - set(table.columns)
     return {

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
+from skelgen.store import Run
 from skelgen.trust import Doubt
 from skelgen.units import number_of
-
-if TYPE_CHECKING:
-    from skelgen.store import Run
 
 #: Loads of which some runs know nothing are usual, and their lack is only noted.
 _LOADS = re.compile(r"(cpu|bandwidth)(_start)?")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from skelgen.models.checking import ModelCheck, check_model
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.quantities import Quantity
 from skelgen.pipeline.model import (
     RunSource,
     check_families,
@@ -12,11 +13,6 @@ from skelgen.pipeline.model import (
     table_of,
 )
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.checking import ModelCheck
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.quantities import Quantity
 
 
 def model_check(
@@ -45,8 +41,6 @@ def model_check(
     ------
     InputError
     """
-    from skelgen.models.checking import check_model
-
     check_families([family])
     runs = good_runs(source, progress)
     table = table_of(runs, source)

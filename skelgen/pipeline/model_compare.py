@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from skelgen.models.comparing import FamilyScore, compare, not_told
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.quantities import Quantity
+from skelgen.models.run_quantities import of_runs
 from skelgen.pipeline.model import (
     RunSource,
     check_families,
@@ -13,11 +16,6 @@ from skelgen.pipeline.model import (
     table_of,
 )
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.comparing import FamilyScore
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.quantities import Quantity
 
 
 def model_compare(
@@ -29,9 +27,6 @@ def model_compare(
     told: Mapping[str, FamilySettings] | None = None,
 ) -> list[FamilyScore]:
     """Compare families, and those that are told a formula, on the runs of a source."""
-    from skelgen.models.comparing import compare, not_told
-    from skelgen.models.run_quantities import of_runs
-
     chosen = list(families) or list(not_told())
     chosen += [name for name in told or () if name not in chosen]
     check_families(chosen)

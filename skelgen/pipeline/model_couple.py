@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.models.coupling import Chain
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.formulas import parse
+from skelgen.models.kernel_order import loop_of
+from skelgen.models.kernel_prediction import LoopPrediction, predict_loop
+from skelgen.models.kernel_times import KernelTimes, gather
+from skelgen.models.runs import LARGEST, SMALLEST, RunTable
 from skelgen.pipeline import model
 from skelgen.pipeline.model import RunSource
 from skelgen.pipeline.store import store_list
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.coupling import Chain
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.kernel_prediction import LoopPrediction
-    from skelgen.models.kernel_times import KernelTimes
-    from skelgen.models.runs import RunTable
-    from skelgen.store import Coupling, Run
+from skelgen.store import Coupling, Run, open_store
 
 #: The input that says which kernels a run is of, and what joins their names.
 KERNELS, AND = "kernels", "+"
@@ -68,8 +67,6 @@ def model_couple(
     UsageError
         When what is asked cannot be.
     """
-    from skelgen.models.kernel_prediction import predict_loop
-
     ran, loop = _loop(source, question.order, progress)
     _check_length(question.length, loop)
     families, forms = _families(question.families, loop), _forms(question, loop)
@@ -102,8 +99,6 @@ def _loop(
     source: RunSource, order: tuple[str, ...], progress: Progress
 ) -> tuple[list[tuple[Chain, Run]], Chain]:
     """Return which kernels ran, and the loop that they are of."""
-    from skelgen.models.kernel_order import loop_of
-
     ran = kernel_runs(source, progress)
     if order:
         _check_order(order, [chain for chain, _ in ran])
@@ -114,8 +109,6 @@ def _loop(
 def _gathered(
     table: RunTable, ran: Sequence[tuple[Chain, Run]], loop: Chain
 ) -> KernelTimes:
-    from skelgen.models.kernel_times import gather
-
     fixed = _fixed([run for _, run in ran])
     return gather(table, [chain for chain, _ in ran], loop, fixed)
 
@@ -135,8 +128,6 @@ def kernel_runs(source: RunSource, progress: Progress) -> list[tuple[Chain, Run]
 
 def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
     """Return all runs, and chains that are kept as such."""
-    from skelgen.store import Coupling, Run, open_store
-
     if not source.file:
         runs = store_list(source.store, source.application or None, source.where).runs
         with open_store(source.store, make=False) as store:
@@ -153,8 +144,6 @@ def _chosen(runs: Sequence[Run], source: RunSource) -> Sequence[Run]:
 
 
 def _as_run(row: Coupling) -> Run:
-    from skelgen.store import Run
-
     inputs = {**dict(row.inputs), KERNELS: AND.join(row.kernels)}
     return Run(
         row.application,
@@ -250,9 +239,6 @@ def _families(texts: Sequence[str], loop: Chain) -> dict[str, str]:
 
 def _forms(question: LoopQuestion, loop: Chain) -> dict[str, FamilySettings]:
     """Read ``x_solve=a*n^3 + b``: return the formula of each kernel that has one."""
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.formulas import parse
-
     found: dict[str, FamilySettings] = {}
     for text in question.templates:
         kernel, _, formula = text.partition("=")
@@ -271,8 +257,6 @@ def _forms(question: LoopQuestion, loop: Chain) -> dict[str, FamilySettings]:
 
 def _table(runs: Sequence[Run], source: RunSource) -> RunTable:
     """Return runs as a table; without inputs where all are of one size."""
-    from skelgen.models.runs import RunTable
-
     seen: dict[str, list[float | str]] = {}
     for run in runs:
         for name, value in _values(run).items():
@@ -312,8 +296,6 @@ def _asked(
     InputError
     UsageError
     """
-    from skelgen.models.runs import LARGEST, SMALLEST
-
     names = [one.name for one in table.inputs]
     numbers = [model.numbers_of(run) for run in runs]
     for name, value in at.items():

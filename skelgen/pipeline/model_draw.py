@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.launch.folders import new_file
+from skelgen.models.derived import check_times, derive
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.model import Model, fit_model
+from skelgen.models.quantities import Quantity
+from skelgen.models.run_quantities import of_runs
+from skelgen.models.runs import Floats, RunTable
 from skelgen.pipeline.fitted_models import check_asked, model_in_file
 from skelgen.pipeline.model import (
     RunSource,
@@ -17,13 +24,8 @@ from skelgen.pipeline.model import (
     table_of,
 )
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.model import Model
-    from skelgen.models.quantities import Quantity
-    from skelgen.models.runs import Floats, RunTable
-    from skelgen.store import Run
+from skelgen.store import Run
+from skelgen.web import PICTURE_BEGINS, render_model
 
 
 def model_draw(
@@ -61,10 +63,6 @@ def model_draw(
         When the model gives no answer somewhere in the picture, or an input of `at`
         is missing.
     """
-    from skelgen.models.derived import check_times
-    from skelgen.models.quantities import Quantity
-    from skelgen.web import PICTURE_BEGINS, render_model
-
     what = quantity or Quantity()
     drawn, runs = _model_and_runs(source, family, what, progress, settings)
     check_asked(drawn, at or {})
@@ -84,9 +82,6 @@ def _model_and_runs(
     settings: FamilySettings | None,
 ) -> tuple[Model, RunTable | None]:
     """Return a model of a quantity, and the runs that have it where there are any."""
-    from skelgen.models.derived import derive
-    from skelgen.models.model import fit_model
-
     if (model := model_in_file(source, settings)) is not None:
         return derive(model, quantity), None
     runs = good_runs(source, progress)
@@ -109,10 +104,6 @@ def with_quantity(
     table: RunTable, quantity: Quantity, others: Mapping[str, Floats]
 ) -> RunTable | None:
     """Return the runs that have a quantity, with it; None where none has a speedup."""
-    import numpy as np
-
-    from skelgen.models.run_quantities import of_runs
-
     try:
         values = of_runs(table, quantity, others).of(table.values)
     except InputError:  # the model has one all the same

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skelgen.documents.dates import date_of
-
-if TYPE_CHECKING:
-    from skelgen.models.derived import DerivedModel
-    from skelgen.models.model import Model
+from skelgen.models.derived import DerivedModel
+from skelgen.models.model import Model
 
 
 def made_of_times(model: Model) -> DerivedModel | None:
     """Return a model of another quantity than times as what it is; else None."""
-    from skelgen.models.derived import DerivedModel
-
     return model if isinstance(model, DerivedModel) else None
 
 

@@ -7,9 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.model import Model, ModelPrediction
+from skelgen.models.systems import CarriedModel
 from skelgen.pipeline.authors import own_name
 from skelgen.pipeline.fitted_models import check_fitted, model_in_file
 from skelgen.pipeline.keep_predictions import Keeping, ModelAnswer, Subject, keep
@@ -32,14 +34,11 @@ from skelgen.pipeline.model import (
 from skelgen.pipeline.model_parts import model_of_runs
 from skelgen.pipeline.model_systems import model_on_system
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.store import Run, Store, open_store, place_of
+from skelgen.store import StoredModel as ModelRow
+from skelgen.store import StoredModel as Row
+from skelgen.store.lines import identity_of
 from skelgen.trust import Interval
-
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.model import Model, ModelPrediction
-    from skelgen.models.systems import CarriedModel
-    from skelgen.store import Run, Store
-    from skelgen.store import StoredModel as ModelRow
 
 logger = logging.getLogger(__name__)
 
@@ -152,10 +151,6 @@ def keep_model(
 
     A store that does not take it is a warning, unless a name was given for it.
     """
-    from skelgen.store import StoredModel as Row
-    from skelgen.store import open_store, place_of
-    from skelgen.store.lines import identity_of
-
     if not name and not place_of(place).is_set:
         return None
     whose = author or own_name()
@@ -193,9 +188,6 @@ def kept_models(
     InputError
         When one cannot be read and there are no `faults`.
     """
-    from skelgen.store import open_store
-    from skelgen.store.lines import identity_of
-
     with open_store(place, make=False) as store:
         rows = store.models(application)
     last = {(row.name, row.application): row for row in rows}
@@ -220,9 +212,6 @@ def kept_model(
     InputError
         When there is none, or applications have models of that name.
     """
-    from skelgen.store import open_store
-    from skelgen.store.lines import identity_of
-
     with open_store(place, make=False) as store:
         rows = store.models(application, name)
         whose = sorted({row.application for row in rows})
@@ -237,9 +226,6 @@ def kept_model(
 
 
 def _by_identity(store: Store, begin: str) -> tuple[str, ModelRow]:
-    from skelgen.store import StoredModel as Row
-    from skelgen.store.lines import identity_of
-
     rows = {identity_of(row): row for row in store.models()}
     found = [one for one in rows if begin and one.startswith(begin)]
     if len(found) != 1:

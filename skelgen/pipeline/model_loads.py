@@ -6,12 +6,23 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import ApplicationError, InputError
+from skelgen.models.load_feedback import settle
+from skelgen.models.loads import (
+    LEAST,
+    NodeLoads,
+    predict_slowed,
+    predict_under,
+    with_usual,
+)
+from skelgen.models.model import Model, ModelPrediction
+from skelgen.models.runs import Meaning
 from skelgen.pipeline import forecast, run_loads
 from skelgen.pipeline.fitted_models import check_asked
-from skelgen.pipeline.forecast import LoadForecasts
+from skelgen.pipeline.forecast import LoadForecasts, LoadHistories
 from skelgen.pipeline.load_requests import (
     FORECAST,
     MEASURED,
@@ -21,14 +32,10 @@ from skelgen.pipeline.load_requests import (
     typed_loads,
 )
 from skelgen.pipeline.run_loads import MeasuredLoads
+from skelgen.pipeline.store import store_show
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.store import Run
 from skelgen.trust import Doubt, Interval
-
-if TYPE_CHECKING:
-    from skelgen.models.loads import NodeLoads
-    from skelgen.models.model import Model, ModelPrediction
-    from skelgen.models.runs import Meaning
-    from skelgen.pipeline.forecast import LoadHistories
 
 #: Histories are read for horizons up to so many quiet times.
 _LONGEST = 20.0
@@ -98,8 +105,6 @@ def predict_under_load(
     InputError
         When the model, or what is known of the load, does not fit.
     """
-    from skelgen.models.loads import NodeLoads
-
     check_request(request)
     check_asked(model, at)
     if request.skeleton is not None:
@@ -122,11 +127,6 @@ def _ask(
     model: Model, at: Mapping[str, float], loads: NodeLoads
 ) -> tuple[ModelPrediction, NodeLoads]:
     """Ask a model; a load among the values goes first."""
-    import numpy as np
-
-    from skelgen.models.loads import NodeLoads, predict_under
-    from skelgen.models.runs import Meaning
-
     said = predict_under(model, at, loads, np.random.default_rng(_SEED))
     own = {
         "cpu" if one.input.meaning is Meaning.CPU else "bandwidth": at[one.input.name]
@@ -140,8 +140,6 @@ def _ask(
 def _by_forecast(
     model: Model, at: Mapping[str, float], request: LoadRequest
 ) -> LoadedPrediction:
-    from skelgen.models.loads import NodeLoads
-
     if model.unit != "s":
         raise InputError(
             f"--load forecast: the model is of {model.quantity} [{model.unit or '1'}], "
@@ -176,7 +174,6 @@ def predict_over_forecast(
     LoadForecasts
         Over the predicted time.
     """
-    from skelgen.models.load_feedback import settle
 
     def ask(horizon_s: float) -> ModelPrediction:
         found = forecast.forecast_of(histories, horizon_s)
@@ -201,8 +198,6 @@ def predict_over_forecast(
 def _forecast_loads(
     model: Model, found: LoadForecasts, histories: LoadHistories
 ) -> NodeLoads:
-    from skelgen.models.loads import NodeLoads, with_usual
-
     loads = {name: _share(one.interval, name) for name, one in found.known.items()}
     now = {"cpu": histories.cpu, "bandwidth": histories.bandwidth}
     starts = {
@@ -222,8 +217,6 @@ def _share(span: Interval, name: str) -> Interval:
     InputError
         When it is no part.
     """
-    from skelgen.models.loads import LEAST
-
     if span.p50 > _SHARE:
         raise InputError(
             f"{name} is {span.p50:.4g}, expected a part that is left, 0 to 1; divide "
@@ -235,8 +228,6 @@ def _share(span: Interval, name: str) -> Interval:
 
 def _is_needed(model: Model, found: LoadForecasts) -> bool:
     """Say whether a model needs a bandwidth that nobody forecast."""
-    from skelgen.models.runs import Meaning
-
     return found.bandwidth is None and _takes(model, Meaning.BANDWIDTH)
 
 
@@ -267,8 +258,6 @@ def _other_count(
 
 def _elsewhere(model: Model, at: Mapping[str, float], nodes: int) -> list[Doubt]:
     """Doubt the load of fewer or more nodes than are asked for."""
-    from skelgen.models.runs import Meaning
-
     asked = _other_count(model, at, Meaning.NODES, nodes)
     if asked is None:
         return []
@@ -280,9 +269,6 @@ def _by_measured(
     model: Model, at: Mapping[str, float], request: LoadRequest
 ) -> LoadedPrediction:
     """Take the load that was, of a run or of a time."""
-    from skelgen.models.loads import NodeLoads
-    from skelgen.models.runs import Meaning
-
     found, doubts = _of_past(request)
     averages = {
         name: _share(_exactly({name: value})[name], name)
@@ -312,9 +298,6 @@ def _by_measured(
 
 def _of_past(request: LoadRequest) -> tuple[MeasuredLoads, list[Doubt]]:
     """Return what was measured, and why to doubt it."""
-    from skelgen.pipeline.store import store_show
-    from skelgen.store import Run
-
     nodes, begin, end = request.names, request.begin, request.end
     if request.run:
         _, run = store_show(request.store, request.run)
@@ -349,7 +332,8 @@ def _by_skeleton(
     progress: Progress,
 ) -> LoadedPrediction:
     """Let a skeleton feel how slow nodes are now."""
-    from skelgen.models.loads import predict_slowed
+    # Few questions run a skeleton, and servers never do.
+    # A process that only fits functions stays small.
     from skelgen.pipeline.predict import predict
     from skelgen.prediction.skeleton_file import load
 
@@ -381,8 +365,6 @@ def _by_skeleton(
 
 def _other_ranks(model: Model, at: Mapping[str, float], ranks: int) -> list[Doubt]:
     """Doubt a slowdown that was measured with other ranks than are asked for."""
-    from skelgen.models.runs import Meaning
-
     asked = _other_count(model, at, Meaning.RANKS, ranks)
     if asked is None:
         return []

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.model import Model
+from skelgen.models.next_run import NextRun, next_runs, round_values
 from skelgen.pipeline.fitted_models import check_asked, known_model
 from skelgen.pipeline.model import (
     RunSource,
 )
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.model import Model
-    from skelgen.models.next_run import NextRun
 
 #: Values between the ends of a range.
 _VALUES = 9
@@ -30,8 +27,6 @@ def values_to_run(
     ------
     UsageError
     """
-    from skelgen.models.next_run import round_values
-
     found: dict[str, tuple[float, ...]] = {}
     for option, text in [
         *(("--range", one) for one in ranges),
@@ -87,8 +82,6 @@ def model_next(
     progress : Progress
     settings : FamilySettings, optional
     """
-    from skelgen.models.next_run import next_runs
-
     model = known_model(source, family, progress=progress, settings=settings)
     check_asked(model, at or {})
     return model, next_runs(model, values, at, longest_s=longest_s)

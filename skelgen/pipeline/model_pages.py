@@ -6,28 +6,30 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen import __version__
 from skelgen.errors import InputError, SkelgenError
 from skelgen.launch.folders import new_file
 from skelgen.launch.replaceable_output import check_file
+from skelgen.models.model import Model, ModelPrediction
+from skelgen.models.quantities import Quantity
+from skelgen.models.runs import RunTable
 from skelgen.pipeline.fitted_models import model_in_file
+from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.kept_picture import runs_of_kept
 from skelgen.pipeline.model import (
     RunSource,
     good_runs,
 )
 from skelgen.pipeline.model_draw import runs_with_quantity
+from skelgen.pipeline.model_keep import FittedModel
 from skelgen.progress import NO_PROGRESS
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model, ModelPrediction
-    from skelgen.models.quantities import Quantity
-    from skelgen.models.runs import RunTable
-    from skelgen.pipeline.kept_model import KeptModel
-    from skelgen.pipeline.model_keep import FittedModel
-    from skelgen.workload import Study, WorkloadTime
+from skelgen.web.model_document import (
+    DOCUMENT_BEGINS,
+    render_model_page,
+    render_study_page,
+)
+from skelgen.workload import Study, WorkloadTime
 
 logger = logging.getLogger(__name__)
 
@@ -40,8 +42,6 @@ def check_page(path: Path | None) -> None:
     UsageError
         When it may not be replaced.
     """
-    from skelgen.web.model_document import DOCUMENT_BEGINS
-
     if path is not None:
         check_file(path, DOCUMENT_BEGINS, force=True)
 
@@ -73,8 +73,6 @@ def write_model_page(
     InputError
         When the model gives no answer somewhere in its picture.
     """
-    from skelgen.web.model_document import DOCUMENT_BEGINS, render_model_page
-
     origin = asked.origin
     name = origin.application if origin is not None else ""
     text = render_model_page(
@@ -96,9 +94,6 @@ def kept_model_page(place: str | None, kept: KeptModel) -> str:
     InputError
         When the model gives no answer somewhere in its picture.
     """
-    from skelgen.pipeline.model_keep import FittedModel
-    from skelgen.web.model_document import render_model_page
-
     asked = FittedModel(kept.model, kept.origin, kept)
     return render_model_page(
         kept.model,
@@ -157,8 +152,6 @@ def write_study_page(file: Path, study: Study, found: WorkloadTime) -> Path | No
     Path or None
         Of the page; None where another file has its name, or nothing can be written.
     """
-    from skelgen.web.model_document import DOCUMENT_BEGINS, render_study_page
-
     path = file.with_suffix(".html")
     facts = [
         ("study", str(file)),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.model import Model
-    from skelgen.models.runs import Floats, RunTable
-    from skelgen.store import Run
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.model import Model, fit_model
+from skelgen.models.parts import fit_parts
+from skelgen.models.runs import Floats, RunTable
+from skelgen.store import Run
 
 #: What no part accounts for.
 REST = "the rest"
@@ -49,9 +49,6 @@ def model_of_runs(
     InputError
         When parts are asked for, and the runs have none in common.
     """
-    from skelgen.models.model import fit_model
-    from skelgen.models.parts import fit_parts
-
     if settings is not None and settings.template is not None:
         if parts:
             raise UsageError(
@@ -87,8 +84,6 @@ def _tables(runs: Sequence[Run]) -> dict[str, Floats] | None:
 
     A part that some run lacks counts to the rest.
     """
-    import numpy as np
-
     times = [_times(one) for one in runs]
     names = [name for name in times[0] if all(name in one for one in times)]
     if not names:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from skelgen.pipeline.kept_model import ModelOrigin
 from skelgen.pipeline.model_loads import LoadedPrediction
+from skelgen.store import conditions_of, open_store
+from skelgen.store.pairing import same_hosts
 from skelgen.trust import Doubt
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.kept_model import ModelOrigin
 
 #: Names that a sentence has.
 _MOST = 5
@@ -47,8 +46,6 @@ def places_of(place: str | None, origin: ModelOrigin) -> ModelPlaces:
         Of the store; see `skelgen.store.place_of`.
     origin : ModelOrigin
     """
-    from skelgen.store import conditions_of, open_store
-
     if origin.file:
         return ModelPlaces()
     where = [one for text in origin.where for one in conditions_of(text)]
@@ -92,8 +89,6 @@ def _other_system(found: ModelPlaces, system: str) -> tuple[Doubt, ...]:
 
 
 def _elsewhere(found: ModelPlaces, hosts: Sequence[str]) -> tuple[Doubt, ...]:
-    from skelgen.store.pairing import same_hosts
-
     like: dict[str, list[str]] = {}
     for one in found.hosts:
         like.setdefault(_first(one), []).append(one)

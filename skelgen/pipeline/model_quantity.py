@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.models.derived import check_times, derive, rate_of
+from skelgen.models.formulas import (
+    MATHEMATICS,
+    Number,
+    calls,
+    evaluate,
+    names,
+    parse,
+    walk,
+)
+from skelgen.models.model import Model
+from skelgen.models.quantities import Quantity, QuantityKind
+from skelgen.models.runs import LARGEST, SMALLEST
 from skelgen.pipeline.load_requests import FORECAST, MEASURED, LoadRequest, typed_loads
 from skelgen.pipeline.model import asked_values
 from skelgen.pipeline.model_keep import FittedModel
 from skelgen.pipeline.model_loads import LoadedPrediction, predict_under_load
 from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model
-    from skelgen.models.quantities import Quantity
 
 _EXPECTED = "expected time, speedup, efficiency or rate:COLUMN, such as rate:n^3"
 
@@ -27,10 +35,6 @@ def asked_quantity(text: str, reference: str = "") -> Quantity:
     ------
     UsageError
     """
-    from skelgen.models.formulas import MATHEMATICS, Number, calls, parse, walk
-    from skelgen.models.quantities import Quantity, QuantityKind
-    from skelgen.models.runs import LARGEST, SMALLEST
-
     word, colon, amount = text.partition(":")
     if word not in set(QuantityKind):
         raise UsageError(f"--quantity: read {text[:60]!r}, {_EXPECTED}")
@@ -79,8 +83,6 @@ class AskedQuantity:
 
 def model_of_quantity(asked: FittedModel, quantity: Quantity) -> Model:
     """Return the model of a quantity that a model of times gives."""
-    from skelgen.models.derived import derive
-
     return derive(asked.model, quantity, constants_of(asked))
 
 
@@ -107,9 +109,6 @@ def predict_quantity(
     InputError
         When the model has no input that the quantity needs, or does not know the load.
     """
-    from skelgen.models.derived import check_times, derive, rate_of
-    from skelgen.models.formulas import evaluate, names
-
     model = asked.model
     if quantity.is_time:
         answer = predict_under_load(model, at, under, progress=progress)

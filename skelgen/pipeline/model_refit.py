@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
+from skelgen.models.next_run import NextRun, next_runs
 from skelgen.pipeline.fit_request import FitRequest, command_words, is_quick
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.model_keep import fit_and_keep
 from skelgen.pipeline.store_record import shown_store
 from skelgen.progress import NO_PROGRESS
-
-if TYPE_CHECKING:
-    from skelgen.models.next_run import NextRun
 
 #: A model of more inputs is not asked which run to make next while a page is made.
 _MOST_INPUTS = 8
@@ -97,8 +94,6 @@ def refit_lines(place: str | None, kept: KeptModel) -> dict[str, str]:
 
 def runs_to_make(kept: KeptModel) -> tuple[NextRun, ...]:
     """Return runs that would narrow the intervals of a model, if it is no large one."""
-    from skelgen.models.next_run import next_runs
-
     if len(kept.model.inputs) > _MOST_INPUTS:
         return ()
     try:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
+from skelgen.models.model import Model, fit_model
+from skelgen.models.runs import Meaning, RunTable, meaning_of
+from skelgen.models.runs import table_of as table
+from skelgen.models.systems import CarriedModel, carry
 from skelgen.pipeline.model import RunSource, numbers_of, table_of
+from skelgen.store import Run
 from skelgen.trust import Doubt
-
-if TYPE_CHECKING:
-    from skelgen.models.model import Model
-    from skelgen.models.runs import RunTable
-    from skelgen.models.systems import CarriedModel
-    from skelgen.store import Run
 
 #: Systems that are listed where a name is not known.
 _LISTED = 8
@@ -45,9 +43,6 @@ def model_on_system(
     InputError
         When no run is on the system, or the runs do not fit together.
     """
-    from skelgen.models.model import fit_model
-    from skelgen.models.systems import carry
-
     by = runs_of_systems(runs, source)
     here = by.pop(source.system)
     if not by:
@@ -109,8 +104,6 @@ def _inputs(by: Mapping[str, Sequence[Run]], source: RunSource) -> tuple[str, ..
 
 def _table(runs: Sequence[Run], names: Sequence[str]) -> RunTable:
     """Return the runs of one system with inputs that may not vary there."""
-    from skelgen.models.runs import table_of as table
-
     rows = []
     for one in runs:
         numbers = numbers_of(one)
@@ -127,8 +120,6 @@ def _other_inputs(
     by: Mapping[str, Sequence[Run]], here: Sequence[Run], system: str
 ) -> tuple[Doubt, ...]:
     """Doubt runs that differ in what is the same in all runs on the others."""
-    from skelgen.models.runs import Meaning, meaning_of
-
     rows = [dict(one.inputs) for own in by.values() for one in own]
     doubts = []
     for name, value in rows[0].items():

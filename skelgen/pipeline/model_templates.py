@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents.files import read_text
 from skelgen.errors import InputError, NoFileError, UsageError
-
-if TYPE_CHECKING:
-    from skelgen.models.facts import TemplateFacts
-    from skelgen.models.families.contract import FamilySettings
-    from skelgen.models.formulas import Expression
-    from skelgen.models.template_values import ComputedTime
-    from skelgen.pipeline.known_systems import SystemRows
-    from skelgen.pipeline.model import RunSource
+from skelgen.models.facts import TemplateFacts, read_facts
+from skelgen.models.families.contract import FamilySettings
+from skelgen.models.formulas import Expression, calls, names, parse
+from skelgen.models.template_values import ComputedTime, computed_time
+from skelgen.pipeline.known_systems import SystemRows, chosen, known_systems
+from skelgen.pipeline.model import RunSource
+from skelgen.pipeline.model_keep import kept_model
+from skelgen.pipeline.template_facts import facts_of, told_doubts
+from skelgen.store import open_store
 
 #: The family that is told a formula, and the one that a user means without a word.
 FAMILY, _DEFAULT = "template", "default"
@@ -76,8 +76,6 @@ class ChosenFamily:
 
     def of(self, source: RunSource) -> RunSource:
         """Return the source with the family, and the inputs that a template names."""
-        from skelgen.models.formulas import calls, names
-
         if self.settings is None or self.settings.template is None:
             return replace(source, family=self.asked)
         template = self.settings.template
@@ -123,9 +121,6 @@ def chosen_family(family: str, request: TemplateRequest) -> ChosenFamily:
 
 
 def _told(request: TemplateRequest) -> ChosenFamily:
-    from skelgen.models.facts import TemplateFacts, read_facts
-    from skelgen.models.families.contract import FamilySettings
-
     text, formula = _formula(request)
     try:
         typed = read_facts(request.facts)
@@ -134,9 +129,6 @@ def _told(request: TemplateRequest) -> ChosenFamily:
     _all_named(typed, formula)
     rows, known = None, TemplateFacts()
     if request.system:
-        from skelgen.pipeline.known_systems import chosen, known_systems
-        from skelgen.pipeline.template_facts import facts_of
-
         rows = chosen(known_systems(store=request.store), request.system)
         known = facts_of(rows)
     facts = typed.over(known)
@@ -153,8 +145,6 @@ def _told(request: TemplateRequest) -> ChosenFamily:
 
 def _all_named(typed: TemplateFacts, formula: Expression) -> None:
     """Refuse facts that the formula does not use: one of the names is mistyped."""
-    from skelgen.models.formulas import calls, names
-
     used = (*names(formula), *calls(formula))
     if unused := [name for name in typed.names if name not in used]:
         raise UsageError(
@@ -165,8 +155,6 @@ def _all_named(typed: TemplateFacts, formula: Expression) -> None:
 
 def _formula(request: TemplateRequest) -> tuple[str, Expression]:
     """Return the text of a formula and what it means."""
-    from skelgen.models.formulas import parse
-
     text = request.template.strip()
     if request.formula_only:
         return text, parse(text)
@@ -200,9 +188,6 @@ def _of_file(text: str) -> str | None:
 
 def _of_store(name: str, store: str | None) -> str:
     """Return a template of a store: a row of its own, or that of a kept model."""
-    from skelgen.pipeline.model_keep import kept_model
-    from skelgen.store import open_store
-
     form = None
     try:
         with open_store(store, make=False) as opened:
@@ -235,17 +220,15 @@ def computed(chosen: ChosenFamily, at: Mapping[str, float]) -> ComputedTime:
     ------
     InputError
     """
-    from skelgen.models.formulas import calls, names
-    from skelgen.models.template_values import computed_time
+    # The process that fits a template computes none.
+    # A process that only fits functions stays small.
+    from skelgen.systems.doubts import doubts_of
 
     assert chosen.settings is not None and chosen.settings.template is not None
     _not_both(at, chosen.typed)
     found = computed_time(chosen.settings, at)
     if chosen.rows is None:
         return found
-    from skelgen.pipeline.template_facts import told_doubts
-    from skelgen.systems.doubts import doubts_of
-
     template = chosen.settings.template
     used = [
         one

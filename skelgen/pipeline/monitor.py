@@ -2,162 +2,35 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from skelgen.documents import json_field
 from skelgen.errors import (
-    ApplicationError,
     ExitCode,
     InputError,
-    MachineError,
     SkelgenError,
     UsageError,
 )
-from skelgen.launch.process import Finished, telling_line
+from skelgen.launch.launch_method import Way
+from skelgen.launch.remote import leave_running, remote
+from skelgen.monitor.daemon import check_interval
+from skelgen.monitor.folders import folder, make_private, this_host
+from skelgen.monitor.folders import hosts as known
+from skelgen.monitor.links import Links
+from skelgen.monitor.process_search import watched_of
+from skelgen.monitor.status import Status, read_status, status_of
+from skelgen.pipeline.monitor_asking import HostAnswer, handed_on, monitor_do, refusal
+from skelgen.pipeline.monitor_links import SECRET, link_words
+from skelgen.pipeline.store_typed_runs import inputs_of
+from skelgen.store import place_of
 
-if TYPE_CHECKING:
-    from skelgen.launch.launch_method import Way
-    from skelgen.monitor.links import Links
-    from skelgen.monitor.status import Status
-
-logger = logging.getLogger(__name__)
-
-#: What decides on a host where Python and the files are.
-_HANDED_ON = ("PYTHONPATH", "SKELGEN_MONITOR", "SKELGEN_STATE", "XDG_STATE_HOME")
-#: How an error of a monitor begins, and the kinds that it tells by its exit code.
-_ERROR = "skelgen: error: "
-_KINDS: Mapping[int, type[SkelgenError]] = {
-    kind.exit_code: kind for kind in (UsageError, InputError, MachineError)
-}
-#: What it needs besides to watch applications.
-_WATCHING = ("SKELGEN_STORE", "XDG_DATA_HOME", "SKELGEN_INPUTS")
-#: Longest time of a command on a host, beyond what it waits for on purpose [s].
-_LIMIT_S = 60.0
 #: How long monitors that are steps of an allocation may take to begin [s].
 _BEGIN_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class HostAnswer:
-    """What a host said.
-
-    Attributes
-    ----------
-    host : str
-    facts : Mapping
-        Empty when it refused.
-    error : str
-        Why it refused; else empty.
-    code : ExitCode
-        Of that kind of error: the same whether the monitor here says it or one that is
-        asked through the network.
-    """
-
-    host: str
-    facts: Mapping[str, Any]
-    error: str = ""
-    code: ExitCode = ExitCode.APPLICATION
-
-
-def monitor_do(
-    hosts: Sequence[str],
-    words: Sequence[str],
-    *,
-    way: Way | None = None,
-    waits_s: float = 0.0,
-    given: str = "",
-    watching: bool = False,
-) -> list[HostAnswer]:
-    """Run a command of the monitor on hosts, or here when none is named.
-
-    Parameters
-    ----------
-    hosts : sequence of str
-    words : sequence of str
-        ``status``, or ``once --interval 1s``.
-    way : Way, optional
-        How hosts are reached.
-    waits_s : float
-        What the command waits for on purpose [s].
-    given : str
-        A few words that it reads on its standard input.
-    watching : bool
-        Whether hosts need what monitors need that watch applications.
-    """
-    from skelgen.launch import remote as remotes
-    from skelgen.launch.launch_method import Way
-    from skelgen.monitor.folders import this_host
-
-    line = [sys.executable, "-m", "skelgen.monitor", *words]
-    here = this_host()
-    names = list(dict.fromkeys(hosts)) or [here]
-    commands = {name: line for name in names if name == here}
-    if others := [name for name in names if name != here]:
-        reach = remotes.remote(way or Way.AUTO)
-        variables = _handed_on(watching=watching)
-        commands |= {n: reach.command(n, line, variables) for n in others}
-    done = remotes.on_each(
-        {name: commands[name] for name in names},
-        limit_s=_LIMIT_S + waits_s,
-        given=given,
-    )
-    return [_answer(name, done[name]) for name in names]
-
-
-def _handed_on(*, watching: bool = False) -> dict[str, str]:
-    """Return variables for other hosts, where others can read them."""
-    from skelgen.store import place_of
-
-    names = (*_HANDED_ON, *_WATCHING) if watching else _HANDED_ON
-    found = {name: os.environ[name] for name in names if os.environ.get(name)}
-    if "SKELGEN_STORE" in found and (place := place_of()).shown != place.where:
-        raise UsageError(
-            f"{place.shown}: its URL has more than others may read on the hosts; leave "
-            "the password to ~/.pgpass there"
-        )
-    return found
-
-
-def _answer(host: str, done: Finished) -> HostAnswer:
-    if done.timed_out:
-        return HostAnswer(host, {}, f"no answer within {done.time_s:.0f} s")
-    if done.exit_code:
-        return _refusal(host, done.errors or done.output, done.exit_code)
-    try:
-        # Shells of hosts may say something first.
-        facts = json_field(done.output.strip().splitlines()[-1], Path(host))
-        facts.mapping(optional=None)
-    except (InputError, IndexError):
-        return HostAnswer(host, {}, f"not the answer of a monitor: {done.complaint}")
-    return HostAnswer(host, facts.value)
-
-
-def _refusal(host: str, said: str, exit_code: int, about: str = "") -> HostAnswer:
-    """Return the answer of a host whose monitor, or the way to it, failed."""
-    ours = [line for line in said.splitlines() if line.startswith(_ERROR)]
-    if not ours:
-        text = telling_line(said)
-        if not said.strip():
-            text = f"exit code {exit_code} and no word; does ssh {host} true work?"
-        return HostAnswer(host, {}, f"{about}{text}")
-    code = ExitCode.APPLICATION
-    if exit_code in _KINDS:
-        code = ExitCode(exit_code)
-    return HostAnswer(host, {}, f"{about}{ours[0].removeprefix(_ERROR)}", code)
-
-
-def failure(answer: HostAnswer) -> SkelgenError:
-    """Return the error of a host's answer, of the kind that its exit code tells."""
-    kind = _KINDS.get(answer.code, ApplicationError)
-    return kind(f"host {answer.host}: {answer.error}")
 
 
 def watching_words(
@@ -173,10 +46,6 @@ def watching_words(
     UsageError
         When something is not what it should be.
     """
-    from skelgen.monitor.process_search import watched_of
-    from skelgen.pipeline.store_typed_runs import inputs_of
-    from skelgen.store import place_of
-
     if not watch:
         if inputs or place:
             raise UsageError("--input and --store are for --watch; give it as well")
@@ -208,12 +77,6 @@ def monitor_start(
     monitors that probe links is on no command line: it is a new one, or that of the
     variable ``SKELGEN_MONITOR_SECRET``.
     """
-    from skelgen.launch.launch_method import Way
-    from skelgen.launch.remote import remote
-    from skelgen.monitor.daemon import check_interval
-    from skelgen.monitor.folders import this_host
-    from skelgen.pipeline.monitor_links import SECRET, link_words
-
     check_interval(interval_s)
     names = list(dict.fromkeys(hosts)) or [this_host()]
     others = [name for name in names if name != this_host()]
@@ -223,7 +86,7 @@ def monitor_start(
     secret = os.environ.get(SECRET) or secrets.token_hex(32)
     if others:
         together = remote(way or Way.AUTO).together(
-            names, [*line, "--tells"], _handed_on(watching=bool(watching))
+            names, [*line, "--tells"], handed_on(watching=bool(watching))
         )
         if together is not None:
             return _as_step(names, together, {SECRET: secret} if links else {})
@@ -249,9 +112,6 @@ def _as_step(
     hosts: Sequence[str], command: Sequence[str], variables: Mapping[str, str]
 ) -> list[HostAnswer]:
     """Start monitors as a step that goes on; wait until they take samples."""
-    from skelgen.launch.remote import leave_running
-    from skelgen.monitor.folders import folder, make_private
-
     log = make_private(folder()) / f"step-{os.getpid()}.log"
     began, end_s = time.time(), time.monotonic() + _BEGIN_S
     step = leave_running(command, log, variables)
@@ -271,7 +131,7 @@ def _as_step(
     exit_code = os.waitstatus_to_exitcode(status) if ended else -1
     for host in waiting:
         about = "its monitor did not begin: "
-        refused[host] = _refusal(host, said, exit_code, about)
+        refused[host] = refusal(host, said, exit_code, about)
     good = {host: HostAnswer(host, {"host": host, "step": step}) for host in hosts}
     return [refused.get(host, good[host]) for host in hosts]
 
@@ -296,8 +156,6 @@ def _told_by_tasks(log: Path) -> dict[str, HostAnswer]:
 
 
 def _runs_since(host: str, when: float) -> bool:
-    from skelgen.monitor.status import read_status
-
     try:
         status = read_status(host, here=False)
     except SkelgenError:
@@ -312,10 +170,6 @@ def monitor_status(
 
     Without names: all whose files are seen here.
     """
-    from skelgen.monitor.folders import hosts as known
-    from skelgen.monitor.folders import this_host
-    from skelgen.monitor.status import read_status
-
     names = list(dict.fromkeys(hosts)) or known() or [this_host()]
     found, refused = [], []
     for name in names:
@@ -336,8 +190,6 @@ def monitor_status(
 
 def _status(answer: HostAnswer) -> Status | None:
     """Return the status that a host told."""
-    from skelgen.monitor.status import status_of
-
     try:
         return status_of(answer.host, answer.facts)
     except (KeyError, TypeError, ValueError):
@@ -346,13 +198,11 @@ def _status(answer: HostAnswer) -> Status | None:
 
 def unit_text(interval_s: float, prometheus: str = "") -> str:
     """Return a systemd unit of the user that keeps the monitor of a node running."""
-    from skelgen.monitor.daemon import check_interval
-
     check_interval(interval_s)
     shown = "".join(f" {_quoted(word)}" for word in shown_words(prometheus))
     set_here = "".join(
         f"Environment={_quoted(f'{name}={value}')}\n"
-        for name, value in _handed_on().items()
+        for name, value in handed_on().items()
     )
     return (
         "[Unit]\n"

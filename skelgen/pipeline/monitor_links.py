@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from skelgen.pipeline.monitor import HostAnswer, monitor_do
+from skelgen.launch.launch_method import Way
+from skelgen.monitor.folders import hosts as known
+from skelgen.monitor.folders import this_host
+from skelgen.monitor.link_files import link_name, read_links
+from skelgen.monitor.links import Links
+from skelgen.monitor.series import HostHistory
+from skelgen.pipeline.monitor_asking import HostAnswer, monitor_do
 from skelgen.pipeline.monitor_series import history_from, series_of, time_words
-
-if TYPE_CHECKING:
-    from skelgen.launch.launch_method import Way
-    from skelgen.monitor.links import Links
-    from skelgen.monitor.series import HostHistory
-    from skelgen.store import Series
+from skelgen.store import Series
 
 #: The variable with the secret of monitors that probe links.
 SECRET = "SKELGEN_MONITOR_SECRET"
@@ -39,10 +39,6 @@ def link_histories(
 
     Parameters as those of `histories`. Links that nobody probed are left out.
     """
-    from skelgen.monitor.folders import hosts as known
-    from skelgen.monitor.folders import this_host
-    from skelgen.monitor.link_files import link_name, read_links
-
     names = sorted(set(hosts) or known())
     wanted = {link_name(*pair) for pair in itertools.combinations(names, 2)}
     here = {*known(), this_host()}

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from skelgen.monitor.sightings import Sighting
+from skelgen.monitor.sightings import Sighting
 
 #: Clocks of nodes, and ranks of one launch, may begin so far apart [s].
 _APART_S = 300.0

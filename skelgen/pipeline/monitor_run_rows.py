@@ -7,19 +7,16 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch.allocation import batch_job
 from skelgen.launch.files import file_hashes
+from skelgen.monitor.averages import Curve, avg_min, min_avg
+from skelgen.monitor.series import HostHistory
+from skelgen.monitor.sightings import Sighting
+from skelgen.pipeline.monitor_run_joins import WatchedRun
 from skelgen.pipeline.store_typed_runs import filled, inputs_of
-
-if TYPE_CHECKING:
-    from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import HostHistory
-    from skelgen.monitor.sightings import Sighting
-    from skelgen.pipeline.monitor_run_joins import WatchedRun
-    from skelgen.store import Run
+from skelgen.store import Run
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +36,6 @@ def row_of_run(one: WatchedRun, found: Sequence[HostHistory]) -> Run:
     found : sequence of HostHistory
         Of its nodes, as far as they are known.
     """
-    from skelgen.store import Run
-
     first = one.sightings[0]
     size = first.size or (
         1 if sum(sighting.processes for sighting in one.sightings) == 1 else 0
@@ -106,8 +101,6 @@ def _costs(one: WatchedRun) -> dict[str, float]:
 
 def _bytes(one: WatchedRun, found: Sequence[HostHistory]) -> dict[str, float]:
     """Return the bytes on all interfaces of the nodes during the run."""
-    from skelgen.monitor.averages import avg_min
-
     total: dict[str, float] = {}
     for history in found:
         for name, curve in history.curves.items():
@@ -135,8 +128,6 @@ def loads(found: Sequence[HostHistory], begin: float, end: float) -> dict[str, f
         ``cpu_start`` before it began, and the averages ``cpu_avg_min`` and
         ``cpu_min_avg``; those that are not known are left out.
     """
-    from skelgen.monitor.averages import avg_min, min_avg
-
     curves = [_others(history) for history in found]
     if not curves or any(curve is None for curve in curves):
         return {}
@@ -155,8 +146,6 @@ def _others(history: HostHistory) -> Curve | None:
 
     While an application is watched that is a series of its own.
     """
-    from skelgen.monitor.averages import Curve
-
     cpu, left = history.curves.get("cpu"), history.curves.get("cpu_left")
     if cpu is None or left is None:
         return cpu

@@ -12,19 +12,24 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from skelgen.errors import MachineError, SkelgenError
-from skelgen.pipeline.monitor import monitor_do
+from skelgen.errors import ApplicationError, InputError, MachineError, SkelgenError
+from skelgen.launch.launch_method import Way
+from skelgen.monitor.folders import folder, host_folder, make_private, this_host
+from skelgen.monitor.folders import hosts as known
+from skelgen.monitor.series import HostHistory
+from skelgen.monitor.sightings import (
+    HANDED,
+    Sighting,
+    SightingError,
+    ended_sightings,
+    sighting_of,
+)
+from skelgen.pipeline.monitor_asking import monitor_do
 from skelgen.pipeline.monitor_run_joins import WatchedRun, joined
 from skelgen.pipeline.monitor_run_rows import row_of_run
 from skelgen.pipeline.monitor_series import histories
-
-if TYPE_CHECKING:
-    from skelgen.launch.launch_method import Way
-    from skelgen.monitor.series import HostHistory
-    from skelgen.monitor.sightings import Sighting
-    from skelgen.store import Run
+from skelgen.store import Run, open_store, place_of
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +82,6 @@ def hand_over(
         When a host does not answer, or the store cannot be written: then all stay
         where they are.
     """
-    from skelgen.store import open_store, place_of
-
     shown = place_of(place).shown
     runs = joined(_sightings(hosts, way))
     done = set() if again else _handed(shown)
@@ -100,10 +103,6 @@ def hand_over(
 
 def _sightings(hosts: Sequence[str], way: Way | None) -> list[Sighting]:
     """Return what monitors saw; from files seen here, else from the hosts."""
-    from skelgen.monitor.folders import host_folder, this_host
-    from skelgen.monitor.folders import hosts as known
-    from skelgen.monitor.sightings import ended_sightings
-
     here = {*known(), this_host()}
     found: list[Sighting] = []
     for name in list(dict.fromkeys(hosts)) or sorted(here):
@@ -118,9 +117,6 @@ def _sightings(hosts: Sequence[str], way: Way | None) -> list[Sighting]:
 
 
 def _asked(hosts: Sequence[str], way: Way | None) -> list[Sighting]:
-    from skelgen.errors import ApplicationError, InputError
-    from skelgen.monitor.sightings import SightingError, sighting_of
-
     found = []
     for answer in monitor_do(hosts, ["sightings"], way=way):
         if answer.error:
@@ -147,9 +143,6 @@ def _histories(run: WatchedRun, way: Way | None) -> list[HostHistory]:
 
 def _handed(shown: str) -> set[str]:
     """Return the runs that a store was given."""
-    from skelgen.monitor.folders import folder
-    from skelgen.monitor.sightings import HANDED
-
     found = set()
     path = folder() / HANDED
     with (
@@ -166,9 +159,6 @@ def _handed(shown: str) -> set[str]:
 
 def _note(shown: str, identities: Sequence[str]) -> None:
     """Remember runs that a store was given; else they are only offered again."""
-    from skelgen.monitor.folders import folder, make_private
-    from skelgen.monitor.sightings import HANDED
-
     with contextlib.suppress(OSError, SkelgenError):
         path = make_private(folder()) / HANDED
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.monitor import HostAnswer, failure, logger, monitor_do
+from skelgen.launch.launch_method import Way
+from skelgen.monitor.averages import Average, avg_min, min_avg
+from skelgen.monitor.folders import hosts as known
+from skelgen.monitor.folders import this_host
+from skelgen.monitor.prometheus_text import Newest, metrics_text
+from skelgen.monitor.series import HostHistory, history_of, read_history
+from skelgen.pipeline.monitor_asking import HostAnswer, failure, monitor_do
+from skelgen.store import Series
 
-if TYPE_CHECKING:
-    from skelgen.launch.launch_method import Way
-    from skelgen.monitor.averages import Average
-    from skelgen.monitor.series import HostHistory
-    from skelgen.store import Series
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,6 @@ def histories(
     InputError
         When there is nothing of a host.
     """
-    from skelgen.monitor.folders import hosts as known
-    from skelgen.monitor.folders import this_host
-    from skelgen.monitor.series import read_history
-
     names = list(dict.fromkeys(hosts)) or known() or [this_host()]
     found = {
         name: read_history(name, begin, end)
@@ -83,8 +82,6 @@ def history_from(answer: HostAnswer) -> HostHistory:
     ApplicationError, InputError
         When it refused, or told none.
     """
-    from skelgen.monitor.series import history_of
-
     if answer.error:
         raise failure(answer)
     try:
@@ -132,8 +129,6 @@ def series(
 
 def series_of(history: HostHistory, quantity: str) -> Series:
     """Return a quantity of a host over time, as a store keeps it; see `series`."""
-    from skelgen.store import Series
-
     curve = history.curves.get(quantity)
     if curve is None:
         known = ", ".join(sorted(history.curves)) or "none in that time"
@@ -145,8 +140,6 @@ def series_of(history: HostHistory, quantity: str) -> Series:
 
 def averages(histories: Sequence[HostHistory], quantity: str) -> Averages:
     """Average a quantity over nodes and over the time for which all have samples."""
-    from skelgen.monitor.averages import avg_min, min_avg
-
     curves = [one.curves[quantity] for one in histories if quantity in one.curves]
     times = [curve.times for curve in curves if curve.times]
     begin = max((t[0] for t in times), default=0.0)
@@ -165,8 +158,6 @@ def newest_text(
     quantities : sequence of str
         All when empty.
     """
-    from skelgen.monitor.prometheus_text import Newest, metrics_text
-
     found = []
     for one in histories:
         chosen = {

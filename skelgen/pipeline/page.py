@@ -7,33 +7,39 @@ run again for it. No command fails, and none waits, because of its page.
 from __future__ import annotations
 
 import logging
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from skelgen.documents.files import as_text, read_bytes
-from skelgen.errors import NoFileError, SkelgenError
-from skelgen.launch.folders import replace_file
+from skelgen.dwarf import SourceLine
+from skelgen.errors import SkelgenError
+from skelgen.launch.folders import replace_file, writable
+from skelgen.phases.store import PHASES_FILE
+from skelgen.phases.store import load as load_phases
+from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.call_observers import timeline_beside
-from skelgen.pipeline.signatures import SIGNATURE_FILE
-
-if TYPE_CHECKING:
-    from skelgen.dwarf import SourceLine
-    from skelgen.phases.stored import PhaseSignature
-    from skelgen.prediction.kept import KeptPrediction
-    from skelgen.prediction.skeleton_facts import SkeletonFacts
-    from skelgen.signature import Signature
-    from skelgen.skeleton import Report
-    from skelgen.timeline import RunTimeline
-    from skelgen.web import Comparison, Shares
+from skelgen.pipeline.call_sites import kept_lines
+from skelgen.pipeline.page_file import PAGE_FILE, with_regions
+from skelgen.pipeline.run_page import has_run_page, update_run_page
+from skelgen.pipeline.source_kinds import SIGNATURE_FILE
+from skelgen.prediction.kept import KeptPrediction, load_kept
+from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.skeleton_file import FACTS_FILE, load
+from skelgen.signature import Signature, store
+from skelgen.skeleton import Report
+from skelgen.skeleton.methods import planner
+from skelgen.timeline import RunTimeline
+from skelgen.timeline.store import TIMELINE_FILE, text_of
+from skelgen.web import Comparison, Shares, page_of, render_page
+from skelgen.web.newest_answer import answer_of
+from skelgen.web.page import phase_rows
+from skelgen.web.timeline import timeline_view
 
 logger = logging.getLogger(__name__)
 
-PAGE_FILE = "report.html"
 
-#: Longest page that is changed in its place, and longest signature that a missing page
-#: is made of [bytes].
-_MOST_PAGE, _MOST_SIGNATURE = 16 << 20, 1 << 20
+#: Longest signature that a missing page is made of [bytes].
+_MOST_SIGNATURE = 1 << 20
 
 
 def page_text(
@@ -65,9 +71,6 @@ def page_text(
     timeline : RunTimeline, optional
         Of the recorded run.
     """
-    from skelgen.web import page_of, render_page
-    from skelgen.web.newest_answer import answer_of
-
     page = page_of(
         signature,
         report,
@@ -98,14 +101,6 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     Path
         Of the page.
     """
-    from skelgen.phases.store import PHASES_FILE
-    from skelgen.phases.store import load as load_phases
-    from skelgen.pipeline.call_sites import kept_lines
-    from skelgen.prediction.kept import load_kept
-    from skelgen.prediction.skeleton_file import load
-    from skelgen.signature import store
-    from skelgen.skeleton.methods import planner
-
     facts = load(folder)
     signature = store.load(folder / SIGNATURE_FILE)
     report = planner(facts.method)(signature, facts.scaling_factor).report
@@ -126,16 +121,11 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
 
 def has_page(folder: Path) -> bool:
     """Say whether a folder is of a skeleton, and a page can be written into it."""
-    from skelgen.launch.folders import writable
-    from skelgen.prediction.skeleton_file import FACTS_FILE
-
     return (folder / FACTS_FILE).is_file() and writable(folder)
 
 
 def has_any_page(folder: Path) -> bool:
     """Say whether a page can be written into the folder of a skeleton or a run."""
-    from skelgen.pipeline.run_page import has_run_page
-
     return has_page(folder) or has_run_page(folder)
 
 
@@ -161,8 +151,6 @@ def update_page(
     timeline : RunTimeline, optional
         A new one, which is stored there.
     """
-    from skelgen.pipeline.run_page import update_run_page
-
     try:
         if has_page(folder):
             _update(folder, predictions, phases, timeline)
@@ -178,13 +166,6 @@ def _update(
     phases: PhaseSignature | None,
     timeline: RunTimeline | None,
 ) -> None:
-    from skelgen.prediction.kept import load_kept
-    from skelgen.prediction.skeleton_file import load
-    from skelgen.timeline.store import TIMELINE_FILE, text_of
-    from skelgen.web.newest_answer import answer_of
-    from skelgen.web.page import phase_rows
-    from skelgen.web.timeline import timeline_view
-
     facts, path = load(folder), folder / PAGE_FILE
     kept = load_kept(folder) if predictions is None else predictions
     regions: dict[str, object] = {
@@ -205,33 +186,8 @@ def _update(
         logger.info("%s is of another version; build the skeleton again", path)
 
 
-def with_regions(path: Path, regions: Mapping[str, object]) -> bool:
-    """Put regions into a page in place of those that it has.
-
-    Returns
-    -------
-    bool
-        False where there is no page, or one of another version: then nothing changed.
-    """
-    from skelgen.web.render import with_region
-
-    try:
-        text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
-    except NoFileError:
-        return False
-    for name, value in regions.items():
-        text = None if text is None else with_region(text, name, value)
-    if text is not None:
-        replace_file(path, text)
-    return text is not None
-
-
 def _measured(facts: SkeletonFacts) -> list[Shares]:
     """Return how the skeleton spends its time, as the newest calibration saw it."""
-    import statistics
-
-    from skelgen.web import Shares
-
     known = facts.calibration
     if known is None or known.skeleton_computing is None:
         return []

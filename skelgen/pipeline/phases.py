@@ -6,28 +6,32 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.errors import InputError, UsageError
+from skelgen.events import Calls, Events, collect
+from skelgen.events.unrecorded_work import unseen_of
 from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable_output import check_file
+from skelgen.matching import Matching
+from skelgen.matching.threads import matched
+from skelgen.phases import Parameters, Phases, extract, store
+from skelgen.phases.sign import sign
+from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 from skelgen.pipeline.call_observers import SeenCalls
+from skelgen.pipeline.compile import provenance_of
 from skelgen.pipeline.page import has_page, update_page
-from skelgen.pipeline.signatures import is_run
+from skelgen.pipeline.source_kinds import is_run
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from skelgen.events import Calls, Events
-    from skelgen.matching import Matching
-    from skelgen.phases import Parameters, Phases
-    from skelgen.phases.stored import PhaseSignature
-    from skelgen.symbols import Symbols
-    from skelgen.ticks.table import TickTable
-    from skelgen.trace import Trace
+from skelgen.symbols import Symbols, cluster
+from skelgen.ticks import place
+from skelgen.ticks.table import TickTable, tick_table
+from skelgen.trace import Trace, open_trace
+from skelgen.web import PICTURE_BEGINS, render_phases, render_ticks
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +64,6 @@ def phases(
         Replace files that exist.
     progress : Progress
     """
-    from skelgen.phases import store
-
     target = store.file_of(output) if output is not None else None
     seen = SeenCalls()
     look = seen.look if target is not None and has_page(target.parent) else None
@@ -71,8 +73,6 @@ def phases(
         for warning in warnings:
             logger.warning("%s", warning)
         if picture is not None:
-            from skelgen.web import render_phases
-
             replace_file(picture, render_phases(found))
     else:
         if parameters is not None or picture is not None:
@@ -90,8 +90,6 @@ def phases(
 
 
 def _warn_if_aperiodic(signature: PhaseSignature) -> None:
-    from skelgen.phases.thresholds import FEWEST_OCCURRENCES
-
     if signature.repeated_share < _LEAST_REPEATED:
         logger.warning(
             "only %.0f %% of the time repeats %d times and more: to execute the phases "
@@ -103,8 +101,6 @@ def _warn_if_aperiodic(signature: PhaseSignature) -> None:
 
 
 def _stored(source: Path) -> PhaseSignature:
-    from skelgen.phases import store
-
     if not source.exists():
         raise InputError(f"{source} does not exist; record a run first")
     return store.load(source)
@@ -112,13 +108,9 @@ def _stored(source: Path) -> PhaseSignature:
 
 def _check_files(stored: Path | None, picture: Path | None, *, force: bool) -> None:
     """Refuse files that exist, unless they may be replaced."""
-    from skelgen.phases import store
-
     if stored is not None:
         check_file(stored, store.PHASES_BEGIN, force=force)
     if picture is not None:
-        from skelgen.web import PICTURE_BEGINS
-
         check_file(picture, PICTURE_BEGINS, force=force)
 
 
@@ -144,19 +136,11 @@ def ticks(
         Replace a file that exists.
     progress : Progress
     """
-    from skelgen.events import collect
-    from skelgen.matching.threads import matched
-    from skelgen.ticks import place
-    from skelgen.ticks.table import tick_table
-    from skelgen.trace import open_trace
-
     _check_files(None, picture, force=force)
     events, matching = matched(collect(open_trace(folder, progress), progress))
     calls = events.calls
     table = tick_table(calls, matching, place(calls, matching), first, count)
     if picture is not None:
-        from skelgen.web import render_ticks
-
         replace_file(picture, render_ticks(table, first, count))
     return table
 
@@ -177,9 +161,6 @@ def of_run(
     look : callable, optional
         Shown what the phases are found in, which is gone afterwards.
     """
-    from skelgen.phases import extract
-    from skelgen.trace import open_trace
-
     run = open_trace(folder, progress)
     events, matching, clock, symbols = clocked(run, progress)
     if look is not None:
@@ -193,11 +174,6 @@ def clocked(
     run: Trace, progress: Progress
 ) -> tuple[Events, Matching, NDArray[np.int64], Symbols]:
     """Return what the phases of a run are found in."""
-    from skelgen.events import collect
-    from skelgen.matching.threads import matched
-    from skelgen.symbols import cluster
-    from skelgen.ticks import place
-
     progress.start("finding the phases", 3)
     events = collect(run)
     progress.advance(1)
@@ -209,10 +185,6 @@ def clocked(
 
 
 def _signature(run: Trace, found: Phases, calls: Calls) -> PhaseSignature:
-    from skelgen.events.unrecorded_work import unseen_of
-    from skelgen.phases.sign import sign
-    from skelgen.pipeline.compile import provenance_of
-
     facts = read_facts(run.folder)
     threads = Counter(file.header.world_rank for file in run.files)
     return sign(

@@ -6,15 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from skelgen.documents import sealed_json
 from skelgen.errors import UsageError
 from skelgen.launch.folders import new_file
+from skelgen.models.model_file import model_facts, model_of
 from skelgen.pipeline.server_client import ServerClient
-
-if TYPE_CHECKING:
-    from skelgen.store import Row
+from skelgen.store import Row
+from skelgen.store.lines import from_field, to_line
 
 #: What a server says of a row: its identity, its line, and the file of a model.
 _MEMBERS = ("id", "line", "model", "page")
@@ -49,10 +49,6 @@ def pull(client: ServerClient, identities: Sequence[str]) -> Pulled:
     SkelgenError
         When the server refuses, or cannot be reached.
     """
-    from skelgen.documents import sealed_json
-    from skelgen.models.model_file import model_facts, model_of
-    from skelgen.store.lines import from_field, to_line
-
     client.about()
     texts, found = [], []
     for identity in identities:

@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from skelgen.documents import Field
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline.garbage_pause import uncollected
 from skelgen.pipeline.server_client import AboutServer, ServerClient
-from skelgen.pipeline.store_sources import Pages, content_of
+from skelgen.pipeline.source_kinds import Pages
+from skelgen.pipeline.store_sources import content_of
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.store import (
+    Added,
+    AddedRow,
+    Row,
+    Run,
+    Series,
+    StoredPrediction,
+    StoredRecording,
+)
+from skelgen.store.formats.exporting import days_of
+from skelgen.store.formats.typed_values import TypedValues
+from skelgen.store.kinds import kind_of
+from skelgen.store.lines import content_identity, to_line
+from skelgen.store.tables import checked
 from skelgen.units import format_bytes
-
-if TYPE_CHECKING:
-    from skelgen.store import Added, AddedRow, Row
-    from skelgen.store.formats.typed_values import TypedValues
 
 #: Bytes and rows of a part, and identities that are asked for at once.
 _PART_BYTES, _PART_ROWS, _ASKED = 256 << 10, 1000, 20_000
@@ -80,8 +90,6 @@ def push(
     SkelgenError
         When the server cannot be reached, or refuses all.
     """
-    from skelgen.store import Added
-
     about = client.about()
     _check_right(client, about)
     lines, refused = _lines(sources, known, mapping, about.most_bytes, progress)
@@ -125,8 +133,6 @@ def _lines(
     progress: Progress,
 ) -> tuple[list[_RowLine], list[AddedRow]]:
     """Read and check all sources."""
-    from skelgen.store import AddedRow
-
     lines: dict[str, _RowLine] = {}
     refused: list[AddedRow] = []
     for source in sources:
@@ -155,9 +161,6 @@ def _lines(
 
 def _short(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield rows, long series by days."""
-    from skelgen.store import Series
-    from skelgen.store.formats.exporting import days_of
-
     for row in rows:
         if isinstance(row, Series):
             yield from days_of(row)
@@ -166,11 +169,6 @@ def _short(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _line(row: Row) -> _RowLine:
-    from skelgen.store import Run, Series, StoredPrediction, StoredRecording
-    from skelgen.store.kinds import kind_of
-    from skelgen.store.lines import content_identity, to_line
-    from skelgen.store.tables import checked
-
     found = checked(row)
     if isinstance(row, Run | StoredPrediction):
         row = replace(row, identity=found.identity)
@@ -209,8 +207,6 @@ def _parts(lines: Sequence[_RowLine]) -> Iterator[list[_RowLine]]:
 
 
 def _joined(found: Added, told: Field) -> Added:
-    from skelgen.store import Added
-
     fields = told.mapping((), None)
     return Added(
         (*found.added, *_entries(fields["added"])),
@@ -221,8 +217,6 @@ def _joined(found: Added, told: Field) -> Added:
 
 
 def _entries(field: Field) -> list[AddedRow]:
-    from skelgen.store import AddedRow
-
     found = []
     for one in field.items():
         parts = one.mapping(AddedRow._fields)
@@ -231,8 +225,6 @@ def _entries(field: Field) -> list[AddedRow]:
 
 
 def _entry(line: _RowLine) -> AddedRow:
-    from skelgen.store import AddedRow
-
     return AddedRow(line.source, line.identity)
 
 

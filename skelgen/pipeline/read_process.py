@@ -12,7 +12,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skelgen.documents import json_field
 from skelgen.documents.archives import ArchiveLimits
@@ -24,14 +24,15 @@ from skelgen.launch.bounded_command import (
     own_command,
     run_bounded,
 )
-from skelgen.pipeline.store_sources import Pages, content_of
+from skelgen.pipeline.source_kinds import Pages
+from skelgen.pipeline.store_sources import content_of
 from skelgen.pipeline.store_typed_runs import columns_mapping, known_of
 from skelgen.progress import NO_PROGRESS
+from skelgen.store import AddedRow, Row, StoredRecording
+from skelgen.store.formats.reading import FileContent, read_own
+from skelgen.store.formats.typed_values import NOTHING
+from skelgen.store.lines import to_line
 from skelgen.units import format_bytes, format_seconds
-
-if TYPE_CHECKING:
-    from skelgen.store import AddedRow, Row
-    from skelgen.store.formats.reading import FileContent
 
 #: What the process may take, and what it says of what is refused [bytes].
 _MOST_MEMORY, _MOST_ERRORS = 3 << 30, 1 << 20
@@ -159,10 +160,6 @@ def content_of_lines(lines: list[str], name: str) -> FileContent:
     InputError
         What it could not read, or when the answer is none.
     """
-    from skelgen.store import AddedRow
-    from skelgen.store.formats.reading import FileContent, read_own
-    from skelgen.store.formats.typed_values import NOTHING
-
     rows: list[Row] = []
     refused: list[AddedRow] = []
     for number, line in enumerate(lines, start=1):
@@ -189,9 +186,6 @@ def answer_to(request: str) -> str:
 
 
 def _told(request: dict[str, Any]) -> list[str]:
-    from skelgen.store import AddedRow, StoredRecording
-    from skelgen.store.lines import to_line
-
     inputs = [request["inputs"]] if request["inputs"] else []
     known = known_of(
         application=request["app"], inputs=inputs, system=request["system"]

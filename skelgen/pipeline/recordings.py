@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
-
-if TYPE_CHECKING:
-    from skelgen.events import Events
-    from skelgen.store import Run, StoredRecording
-    from skelgen.trace import Trace
-    from skelgen.web.recording import RunRecording
+from skelgen.events import Events
+from skelgen.events.sites import with_source
+from skelgen.events.summary import summarise_run
+from skelgen.pipeline.call_sites import lines_of
+from skelgen.pipeline.run_page import recording_of_run
+from skelgen.store import Run, StoredRecording, open_store
+from skelgen.trace import Trace
+from skelgen.web.recording import RunRecording
+from skelgen.web.recording_read import read_recording
+from skelgen.web.recording_written import document_of
 
 logger = logging.getLogger(__name__)
 
@@ -53,9 +56,6 @@ def recording_row(
         Somebody sent the trace in an archive: programs that it names are not opened,
         and a large one is left alone.
     """
-    from skelgen.store import StoredRecording
-    from skelgen.web.recording_written import document_of
-
     if sent and trace.events > _MOST_SENT:
         logger.warning(
             "%s: has no page here: %d events, and a page is made of up to %d; use "
@@ -74,11 +74,6 @@ def recording_row(
 def _recording(
     trace: Trace, events: Events, application: str, *, sent: bool
 ) -> RunRecording:
-    from skelgen.events.sites import with_source
-    from skelgen.events.summary import summarise_run
-    from skelgen.pipeline.call_sites import lines_of
-    from skelgen.pipeline.run_page import recording_of_run
-
     summary, notes = summarise_run(trace, events), _NO_LINES
     if not sent:
         found = lines_of(trace, [one.where for one in summary.sites])
@@ -113,9 +108,6 @@ def kept_recording(
     timeline : bool
         Whether the timeline is wanted too.
     """
-    from skelgen.store import open_store
-    from skelgen.web.recording_read import read_recording
-
     with open_store(place, make=False) as store:
         store.faults = faults = list[str]()
         rows = store.recordings([run])

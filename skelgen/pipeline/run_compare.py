@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.store import Run, Store, open_store
+from skelgen.store.comparing import RunComparison, compared_runs, repeated_runs
+from skelgen.store.row_search import find
 from skelgen.units import format_seconds
-
-if TYPE_CHECKING:
-    from skelgen.store import Run, Store
-    from skelgen.store.comparing import RunComparison
 
 #: So many runs are compared at once.
 FEWEST, MOST = 2, 8
@@ -34,9 +32,6 @@ def compare_runs(place: str | None, identities: Sequence[str]) -> RunComparison:
     InputError
         When one is not in the store.
     """
-    from skelgen.store import open_store
-    from skelgen.store.comparing import compared_runs, repeated_runs
-
     names = list(dict.fromkeys(identities))
     if not FEWEST <= len(names) <= MOST:
         raise UsageError(
@@ -54,9 +49,6 @@ def compare_runs(place: str | None, identities: Sequence[str]) -> RunComparison:
 
 
 def _run(store: Store, identity: str) -> Run:
-    from skelgen.store import Run
-    from skelgen.store.row_search import find
-
     try:
         _, row = find(store, identity)
     except InputError as error:
@@ -100,6 +92,6 @@ def unknown_spread(found: RunComparison) -> str:
 
 def counts(found: RunComparison) -> str:
     """Say how many runs the spread is from."""
-    groups = {id(one): len(one.runs) for one in found.repeated if one.known}
-    many = [f"{count}" for count in dict.fromkeys(groups.values())]
+    sizes = {id(one): len(one.runs) for one in found.repeated if one.known}
+    many = [f"{count}" for count in dict.fromkeys(sizes.values())]
     return f"of {' and '.join(many)} runs"

@@ -9,16 +9,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
+from skelgen.monitor.averages import Curve, avg_min, min_avg
+from skelgen.monitor.series import HostHistory
+from skelgen.pipeline.load_files import read_loads
 from skelgen.pipeline.load_series import LoadSource
+from skelgen.pipeline.monitor_links import link_histories
 from skelgen.pipeline.monitor_run_rows import loads as node_loads
-
-if TYPE_CHECKING:
-    from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import HostHistory
-    from skelgen.store import Run, Series
+from skelgen.pipeline.monitor_series import histories
+from skelgen.store import Run, Series, open_store
+from skelgen.store.sampling import known_series
 
 logger = logging.getLogger(__name__)
 
@@ -71,9 +72,6 @@ def measured_loads(
     elif source.store:
         hosts, links = _of_store(source.store, nodes, *around)
     else:
-        from skelgen.pipeline.monitor_links import link_histories
-        from skelgen.pipeline.monitor_series import histories
-
         hosts = histories(nodes, *around)
         links = link_histories(nodes, *around) if len(nodes) > 1 else []
     return _during(hosts, links, begin, end)
@@ -134,8 +132,6 @@ def _of_run(run: Run, known: Mapping[str, HostHistory]) -> dict[str, float]:
 def _during(
     hosts: Sequence[HostHistory], links: Sequence[HostHistory], begin: float, end: float
 ) -> MeasuredLoads:
-    from skelgen.monitor.averages import avg_min, min_avg
-
     around = [_cut(one, begin - _BEFORE_S, end + _AFTER_S) for one in hosts]
     values = node_loads(around, begin, end)
     curves = [one.curves["cpu"] for one in around if "cpu" in one.curves]
@@ -169,9 +165,6 @@ def _before(curve: Curve, begin: float) -> float:
 
 def _cut(history: HostHistory, begin: float, end: float) -> HostHistory:
     """Return the part of a history that says something of a time."""
-    from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import HostHistory
-
     curves = {}
     for name, curve in history.curves.items():
         first = bisect.bisect_left(curve.times, begin)
@@ -188,10 +181,6 @@ def _links(nodes: Sequence[str]) -> list[str]:
 def _of_file(
     file: Path, nodes: Sequence[str]
 ) -> tuple[list[HostHistory], list[HostHistory]]:
-    from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import HostHistory
-    from skelgen.pipeline.load_files import read_loads
-
     columns = {
         one.host: Curve(one.times.tolist(), one.values.tolist())
         for one in read_loads(file)
@@ -225,10 +214,6 @@ def _series(
     place: str | None, hosts: Sequence[str], begin: float, end: float
 ) -> dict[str, HostHistory]:
     """Return what a store knows of hosts and of the links between them, by name."""
-    from skelgen.monitor.series import HostHistory
-    from skelgen.store import open_store
-    from skelgen.store.sampling import known_series
-
     links = _links(hosts)
     with open_store(place, make=False) as store:
         series = [
@@ -247,6 +232,4 @@ def _series(
 
 
 def _curve(series: Series) -> Curve:
-    from skelgen.monitor.averages import Curve
-
     return Curve(series.times, series.values)

@@ -9,24 +9,32 @@ import logging
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.errors import SkelgenError
+from skelgen.events import Events, collect
+from skelgen.events.sites import with_source
+from skelgen.events.summary import RunSummary, summarise_run
 from skelgen.launch.folders import replace_file, writable
 from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.launch.record import read_facts
+from skelgen.matching.threads import matched
+from skelgen.phases.store import PHASES_FILE
+from skelgen.phases.store import load as load_phases
+from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from skelgen.events import Events
-    from skelgen.events.summary import RunSummary
-    from skelgen.phases.stored import PhaseSignature
-    from skelgen.prediction.kept import KeptPrediction
-    from skelgen.trace import Trace
-    from skelgen.web.recording import RunRecording
+from skelgen.pipeline.call_sites import lines_of
+from skelgen.pipeline.compile import application_of
+from skelgen.pipeline.page_file import PAGE_FILE, with_regions
+from skelgen.prediction.kept import KeptPrediction, load_kept
+from skelgen.timeline import joined, lanes_of
+from skelgen.trace import Trace, open_trace
+from skelgen.web import render_page
+from skelgen.web.page import phase_rows
+from skelgen.web.recording import RunRecording, recording_of
+from skelgen.web.run_page import answer_of_run, run_page
 
 logger = logging.getLogger(__name__)
 
@@ -55,8 +63,6 @@ def write_run_page(
     Path or None
         Of the page; None where the folder is not ours, or cannot be written.
     """
-    from skelgen.pipeline.page import PAGE_FILE
-
     path = run.folder / PAGE_FILE
     try:
         if not has_run_page(run.folder):
@@ -74,11 +80,6 @@ def update_run_page(
     phases: PhaseSignature | None,
 ) -> None:
     """Put what is known now into the page of a run; make one where there is none."""
-    from skelgen.pipeline.page import PAGE_FILE, with_regions
-    from skelgen.prediction.kept import load_kept
-    from skelgen.web.page import phase_rows
-    from skelgen.web.run_page import answer_of_run
-
     kept = load_kept(folder) if predictions is None else predictions
     regions: dict[str, object] = {}
     if kept:
@@ -91,12 +92,6 @@ def update_run_page(
 
 def page_of_run(folder: Path) -> Path | None:
     """Read a run and write its page; see `write_run_page`."""
-    from skelgen.events import collect
-    from skelgen.events.sites import with_source
-    from skelgen.events.summary import summarise_run
-    from skelgen.pipeline.call_sites import lines_of
-    from skelgen.trace import open_trace
-
     run = open_trace(folder)
     events = collect(run)
     summary = summarise_run(run, events)
@@ -106,12 +101,6 @@ def page_of_run(folder: Path) -> Path | None:
 
 
 def _text(run: Trace, events: Events, summary: RunSummary, notes: Sequence[str]) -> str:
-    from skelgen.phases.store import PHASES_FILE
-    from skelgen.phases.store import load as load_phases
-    from skelgen.prediction.kept import load_kept
-    from skelgen.web import render_page
-    from skelgen.web.run_page import run_page
-
     phases = run.folder / PHASES_FILE
     page = run_page(
         recording_of_run(run, events, summary, notes),
@@ -141,9 +130,6 @@ def recording_of_run(
     application : str
         What it is called; as it was recorded where empty.
     """
-    from skelgen.pipeline.compile import application_of
-    from skelgen.web.recording import recording_of
-
     facts, seen = read_facts(run.folder), _seen(events)
     return recording_of(
         summary,
@@ -158,8 +144,6 @@ def recording_of_run(
 
 def computed_of_ranks_s(events: Events) -> NDArray[np.float64]:
     """Return the time of each rank outside of calls [s]."""
-    import numpy as np
-
     inside = (events.leave_ns - events.enter_ns).astype(np.float64)
     calls = [
         inside[begin:end].sum() for begin, end in pairwise(events.calls.first.tolist())
@@ -171,9 +155,6 @@ def computed_of_ranks_s(events: Events) -> NDArray[np.float64]:
 
 def _seen(events: Events) -> SeenCalls:
     """Return wait states and timeline of a run; of large ones the timeline alone."""
-    from skelgen.matching.threads import matched
-    from skelgen.timeline import joined, lanes_of
-
     seen = SeenCalls()
     try:
         if len(events.calls) <= MOST_MATCHED:

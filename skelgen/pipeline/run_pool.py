@@ -9,15 +9,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline.model import COUNT_INPUTS, said_by
+from skelgen.pipeline.store import store_list
+from skelgen.store import Run, condition, open_store
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import ExecutableRuns, Setting
-
-if TYPE_CHECKING:
-    from skelgen.store import Run
 
 #: Runs of an application that are looked at while a page is made.
 MOST_RUNS = 20_000
@@ -200,9 +198,6 @@ def run_pool(place: str | None, application: str, executable: str = "") -> RunPo
     UsageError
         When there is no such program.
     """
-    from skelgen.pipeline.store import store_list
-    from skelgen.store import condition, open_store
-
     where = ["status=ok"]
     with open_store(place, make=False) as store:
         count = store.count(application, [condition(one) for one in where])
@@ -251,8 +246,6 @@ def _row(run: Run) -> Row:
 
 def _can_be_asked(name: str, rows: Sequence[Row]) -> bool:
     """Say whether a condition can name an input, and means it."""
-    from skelgen.store import condition
-
     if name not in (*COUNT_INPUTS, "system") and _is_field(name):
         return False
     for value in {row[name] for row in rows if name in row}:
@@ -267,8 +260,6 @@ def _can_be_asked(name: str, rows: Sequence[Row]) -> bool:
 
 def _is_field(name: str) -> bool:
     """Say whether a run has a field of that name: a condition would mean that."""
-    from skelgen.store import Run
-
     return name in {*Run.__dataclass_fields__, "host", "time", "id"}
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch import Host
@@ -25,11 +26,21 @@ from skelgen.pipeline.predict import phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction import Choice, SkeletonFacts, TrialFacts
+from skelgen.prediction.campaign import placed
+from skelgen.prediction.choosing import Contest, halvings
+from skelgen.prediction.node_sets import node_sets
+from skelgen.prediction.skeleton_file import (
+    FACTS_FILE,
+    RecordedLaunch,
+    SkeletonDescription,
+    load,
+)
+from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
+from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.skeleton.emit.skeleton_files import render
+from skelgen.skeleton.methods import planner
 from skelgen.trust.intervals import INTERVAL_SEED
-
-if TYPE_CHECKING:
-    from skelgen.prediction.trials import NodeSet, TrialProgram
 
 logger = logging.getLogger(__name__)
 
@@ -101,12 +112,6 @@ def select(
         Where the predictions are kept.
     progress : Progress
     """
-    import numpy as np
-
-    from skelgen.prediction.choosing import Contest
-    from skelgen.prediction.skeleton_file import load
-    from skelgen.prediction.trials import Trials
-
     programs: tuple[TrialProgram, ...]
     through = options.through
     if len(folders) == 1 and (one := phase_program(folders[0], through, consent)):
@@ -164,9 +169,6 @@ def _check_same(known: Sequence[tuple[SkeletonFacts, Path]]) -> None:
 
 def _sets(facts: TrialFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
     """Return the candidates with their ranks placed, each once."""
-    from skelgen.prediction.campaign import placed
-    from skelgen.prediction.node_sets import node_sets
-
     wanted = list(options.node_sets)
     if options.pool:
         nodes = options.nodes or max(len(facts.ranks_per_host), 1)
@@ -189,9 +191,6 @@ def _shorter(
     folder: Path, facts: SkeletonFacts, sets: int, progress: Progress
 ) -> list[Path]:
     """Return shorter versions of a skeleton for so many sets, the shortest first."""
-    from skelgen.prediction.choosing import halvings
-    from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
-
     found: list[Path] = []
     for power in range(1, halvings(sets) + 1):
         factor = 2**power
@@ -216,14 +215,6 @@ def _build(
     progress: Progress,
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
-    from skelgen.prediction.skeleton_file import (
-        FACTS_FILE,
-        RecordedLaunch,
-        SkeletonDescription,
-    )
-    from skelgen.skeleton.emit.skeleton_files import render
-    from skelgen.skeleton.methods import planner
-
     signature, _ = read_signature(
         folder, similarity_threshold=None, scaling_factor=None, target_s=None
     )

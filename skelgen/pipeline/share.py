@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
 from skelgen.launch.folders import new_file
 from skelgen.launch.replaceable_output import check_file
-from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
+from skelgen.phases import store as phases_store
+from skelgen.phases.share import share_phases
+from skelgen.phases.store import PHASES_BEGIN
+from skelgen.pipeline.signatures import read_signature
+from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.signature.share import Given
+from skelgen.signature import store
+from skelgen.signature.share import Given, share_signature
+from skelgen.signature.write import signature_text
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
 
@@ -64,9 +67,6 @@ def share(
     InputError
         When the source cannot be read.
     """
-    from skelgen.phases import store as phases_store
-    from skelgen.signature import store
-
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"--name {name[:80]!r}: expected up to 64 letters, digits, '.', '+', '-' "
@@ -86,11 +86,9 @@ def share(
 
 def _holds_phases(source: Path) -> bool:
     """Say whether a source is a phase signature and nothing else."""
-    from skelgen.phases.store import PHASES_BEGIN, PHASES_FILE
-
     if source.is_dir():
         alone = not is_run(source) and not (source / SIGNATURE_FILE).exists()
-        return alone and (source / PHASES_FILE).is_file()
+        return alone and (source / phases_store.PHASES_FILE).is_file()
     if not source.is_file():
         return False
     with source.open("rb") as file:
@@ -98,9 +96,6 @@ def _holds_phases(source: Path) -> bool:
 
 
 def _signature(source: Path, name: str, progress: Progress) -> tuple[str, Given]:
-    from skelgen.signature.share import share_signature
-    from skelgen.signature.write import signature_text
-
     signature, _ = read_signature(
         source,
         similarity_threshold=None,
@@ -113,8 +108,5 @@ def _signature(source: Path, name: str, progress: Progress) -> tuple[str, Given]
 
 
 def _phases(source: Path, name: str, progress: Progress) -> tuple[str, Given]:
-    from skelgen.phases import store
-    from skelgen.phases.share import share_phases
-
-    shared, given = share_phases(store.load(source), name)
-    return store.text_of(shared), given
+    shared, given = share_phases(phases_store.load(source), name)
+    return phases_store.text_of(shared), given

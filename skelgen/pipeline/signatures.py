@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents.budget import Budget, BudgetError
 from skelgen.errors import InputError, UsageError
+from skelgen.events import Events
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.pipeline.build_team import ALONE, Team
+from skelgen.pipeline.compile import WantedSimilarity, signature_of_run
+from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.signature import Signature, store
+from skelgen.signature.expand import extent
 
-if TYPE_CHECKING:
-    from skelgen.events import Events
-    from skelgen.signature import Signature
-
-SIGNATURE_FILE = "signature.yaml"
 #: What planning a skeleton takes for each call of the run; docs/large_runs.md [bytes].
 _CALL_BYTES = 83
 #: What it takes for each request that a call completes [bytes].
@@ -52,8 +51,6 @@ def read_signature(
         Shown the calls of a run, in each process those of its ranks.
     """
     if team.share(team.first(lambda: is_run(source))):
-        from skelgen.pipeline.compile import WantedSimilarity, signature_of_run
-
         wanted = WantedSimilarity(similarity_threshold, scaling_factor, target_s)
         found = signature_of_run(source, wanted, progress, team, look)
         return found, read_facts(source)
@@ -71,9 +68,6 @@ def _stored(source: Path, *, threshold_asked: bool) -> Signature:
             "--similarity-threshold shapes the signature and needs the trace; give the "
             "folder of the recorded run"
         )
-    from skelgen.signature import store
-    from skelgen.signature.expand import extent
-
     signature = store.load(stored)
     calls, requests = extent(signature)
     size_bytes = _CALL_BYTES * calls + _REQUEST_BYTES * requests
@@ -82,8 +76,3 @@ def _stored(source: Path, *, threshold_asked: bool) -> Signature:
     except BudgetError as error:
         raise InputError(f"{stored}: {error}") from error
     return signature
-
-
-def is_run(folder: Path) -> bool:
-    """Say whether a folder holds rank files."""
-    return folder.is_dir() and any(folder.glob("*.skt"))

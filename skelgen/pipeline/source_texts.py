@@ -16,7 +16,10 @@ from urllib.parse import urlsplit
 
 from skelgen.documents.files import MOST_BYTES, read_text, unreadable
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
+from skelgen.launch.process import run
 from skelgen.sources import KINDS, Line, kind_of
+from skelgen.sources.pcp import pmrep_words
+from skelgen.sources.sar import REPORTS
 from skelgen.units import format_bytes
 
 #: Longest line [bytes].
@@ -170,14 +173,10 @@ _PACKED = ("", ".xz", ".zst")
 
 
 def _pcp_text(archive: str) -> str:
-    from skelgen.sources.pcp import pmrep_words
-
     return _said(archive, [pmrep_words(archive)])
 
 
 def _sar_text(name: str) -> str:
-    from skelgen.sources.sar import REPORTS
-
     # Older versions know no kinds of queues.
     older = [word for word in REPORTS if word != "ALL" or word == REPORTS[1]]
     words = [("sadf", "-j", name, "--", *some) for some in (REPORTS, older)]
@@ -194,8 +193,6 @@ def _said(source: str, commands: Sequence[Sequence[str]]) -> str:
     ApplicationError
         When none can.
     """
-    from skelgen.launch.process import run
-
     tool = commands[0][0]
     if (place := shutil.which(tool)) is None:
         raise MachineError(

@@ -6,23 +6,41 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents.system import writing
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch.folders import new_file, private_folder
 from skelgen.launch.replaceable_output import check_file
 from skelgen.pipeline.garbage_pause import uncollected
-from skelgen.pipeline.store_sources import Pages, content_of
+from skelgen.pipeline.source_kinds import Pages
+from skelgen.pipeline.store_sources import content_of
 from skelgen.pipeline.store_typed_runs import filled
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.store import Added, Condition, Place, Row, Run, Store
-    from skelgen.store.checking import Health
-    from skelgen.store.formats.reading import FileContent
-    from skelgen.store.formats.typed_values import TypedValues
-    from skelgen.store.repeats import RepeatedRuns
+from skelgen.store import (
+    Added,
+    AddedRow,
+    Condition,
+    Place,
+    Row,
+    Run,
+    Store,
+    StoredRecording,
+    conditions_of,
+    open_store,
+    place_of,
+)
+from skelgen.store.checking import Health, check_store
+from skelgen.store.formats.exporting import (
+    EXPORT_BEGINS,
+    StoreFormat,
+    files_of,
+    names_of,
+)
+from skelgen.store.formats.reading import FileContent
+from skelgen.store.formats.typed_values import TypedValues
+from skelgen.store.lines import identity_of
+from skelgen.store.repeats import RepeatedRuns, repeats
+from skelgen.store.row_search import find
 
 logger = logging.getLogger(__name__)
 
@@ -57,15 +75,11 @@ class StoreExport:
 
 def store_place(place: str | None) -> Place:
     """Return which store is used, and why."""
-    from skelgen.store import place_of
-
     return place_of(place)
 
 
 def store_health(place: str | None) -> Health:
     """Check a store for damage; see `skelgen.store.checking.check_store`."""
-    from skelgen.store.checking import check_store
-
     return check_store(place)
 
 
@@ -95,9 +109,6 @@ def store_add(
         Columns by what they are.
     progress : Progress
     """
-    from skelgen.store import AddedRow
-    from skelgen.store.formats.reading import FileContent
-
     rows: list[Row] = []
     refused: list[AddedRow] = []
     for source in sources:
@@ -115,8 +126,6 @@ def store_add_content(
     place: str | None, content: FileContent, *, make: bool = True
 ) -> Added:
     """Add what was read to a store; what was refused already stays so."""
-    from skelgen.store import Added, open_store
-
     if not content.rows:
         return Added(refused=tuple(content.refused))
     with open_store(place, make=make) as store:
@@ -126,9 +135,6 @@ def store_add_content(
 
 def _pages_apart(found: Added, rows: Sequence[Row]) -> Added:
     """Count pages of recorded runs by themselves: they belong to their runs."""
-    from skelgen.store import StoredRecording
-    from skelgen.store.lines import identity_of
-
     pages = {identity_of(one) for one in rows if isinstance(one, StoredRecording)}
     return replace(
         found,
@@ -140,8 +146,6 @@ def _pages_apart(found: Added, rows: Sequence[Row]) -> Added:
 
 def store_add_typed(place: str | None, run: Run, *, make: bool = True) -> Added:
     """Add a run that somebody typed; it is a new one each time."""
-    from skelgen.store import open_store
-
     with open_store(place, make=make) as store:
         return store.add([filled(run)])
 
@@ -165,8 +169,6 @@ def store_list(
     limit : int, optional
         Most runs.
     """
-    from skelgen.store import conditions_of, open_store
-
     conditions = [one for text in where for one in conditions_of(text)]
     with open_store(place, make=False) as store:
         runs = store.runs(application, conditions, limit)
@@ -180,26 +182,18 @@ def store_repeats(
     place: str | None, application: str | None = None, where: Sequence[str] = ()
 ) -> list[RepeatedRuns]:
     """Return the configurations that ran more than once; see `store_list`."""
-    from skelgen.store.repeats import repeats
-
     found = repeats(store_list(place, application, where).runs)
     return [one for one in found if len(one.runs) > 1]
 
 
 def store_show(place: str | None, identity: str) -> tuple[str, Row]:
     """Return a row by its identity or the beginning of it."""
-    from skelgen.store import open_store
-    from skelgen.store.row_search import find
-
     with open_store(place, make=False) as store:
         return find(store, identity)
 
 
 def store_remove(place: str | None, identities: Sequence[str]) -> int:
     """Remove rows by their identities, all or none; return how many there were."""
-    from skelgen.store import open_store
-    from skelgen.store.row_search import find
-
     with open_store(place, make=False) as store:
         whole = [find(store, one)[0] for one in dict.fromkeys(identities)]
         return store.remove(whole)
@@ -230,14 +224,6 @@ def store_export(
     force : bool
         Replace files of an earlier export.
     """
-    from skelgen.store import Run, conditions_of, open_store
-    from skelgen.store.formats.exporting import (
-        EXPORT_BEGINS,
-        StoreFormat,
-        files_of,
-        names_of,
-    )
-
     if format_ not in (known := [one.value for one in StoreFormat]):
         raise UsageError(f"--format {format_}: expected {', '.join(known)}")
     wanted = StoreFormat(format_)

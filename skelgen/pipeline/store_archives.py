@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.documents.archives import ArchiveLimits, is_archive, unpack
 from skelgen.errors import InputError, SkelgenError
-from skelgen.pipeline.signatures import is_run
-from skelgen.progress import Progress
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.store_sources import Pages
-    from skelgen.store import AddedRow, Row
-    from skelgen.store.formats.reading import FileContent
-    from skelgen.store.formats.typed_values import TypedValues
+from skelgen.pipeline.store_folders import is_whole
+from skelgen.store import AddedRow, Row, Run, StoredPrediction
+from skelgen.store.formats.reading import FileContent
 
 
 def archive_content(
-    path: Path,
-    known: TypedValues,
-    mapping: Mapping[str, str],
-    progress: Progress,
-    limits: ArchiveLimits | None,
-    pages: Pages,
+    path: Path, read: Callable[[Path], FileContent], limits: ArchiveLimits | None
 ) -> FileContent:
     """Return what the recorded runs and files of an archive hold.
 
@@ -36,14 +25,9 @@ def archive_content(
     Parameters
     ----------
     path : Path
-    known : TypedValues
-        What holds for all runs.
-    mapping : mapping
-        Columns by what they are.
-    progress : Progress
+    read : callable
+        How a folder or file of it is read.
     limits : ArchiveLimits, optional
-    pages : Pages
-        Whether recorded runs come with what their pages show.
 
     Raises
     ------
@@ -53,26 +37,17 @@ def archive_content(
     with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
         folder = Path(name)
         unpack(path, folder, limits or ArchiveLimits(), shown=str(path))
-        return _content(folder, str(path), known, mapping, progress, pages)
+        return _content(folder, str(path), read)
 
 
 def _content(
-    folder: Path,
-    shown: str,
-    known: TypedValues,
-    mapping: Mapping[str, str],
-    progress: Progress,
-    pages: Pages,
+    folder: Path, shown: str, read: Callable[[Path], FileContent]
 ) -> FileContent:
     """Return what an unpacked archive holds, in whose name messages and sources are."""
-    from skelgen.pipeline.store_sources import Pages, content_of
-    from skelgen.store import AddedRow
-    from skelgen.store.formats.reading import FileContent
 
     def told(text: str) -> str:
         return text.replace(f"{folder}/", f"{shown}: ").replace(str(folder), shown)
 
-    of_sent = Pages.NONE if pages is Pages.NONE else Pages.OF_SENT
     rows: list[Row] = []
     refused: list[AddedRow] = []
     sources = list(_sources(folder))
@@ -84,7 +59,7 @@ def _content(
         try:
             if is_archive(source):
                 raise InputError(f"{source}: is an archive in an archive; unpack it")
-            found = content_of(str(source), known, mapping, progress, pages=of_sent)
+            found = read(source)
         except SkelgenError as error:
             refused.append(AddedRow(told(str(source)), "", told(str(error))))
             continue
@@ -98,10 +73,7 @@ def _content(
 
 def _sources(folder: Path) -> Iterator[Path]:
     """Yield folders that are read as a whole, and all other files."""
-    from skelgen.phases.store import PHASES_FILE
-
-    whole = is_run(folder) or (folder / PHASES_FILE).is_file()
-    if whole or any(folder.glob("*.jsonl")):
+    if is_whole(folder) or any(folder.glob("*.jsonl")):
         yield folder
         return
     for one in sorted(folder.iterdir()):
@@ -113,8 +85,6 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 def _named(row: Row, told: Callable[[str], str]) -> Row:
     """Return a row whose source is the archive, not the folder that is removed."""
-    from skelgen.store import Run, StoredPrediction
-
     if isinstance(row, Run | StoredPrediction):
         return replace(row, source=told(row.source))
     return row

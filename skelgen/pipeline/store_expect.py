@@ -12,13 +12,17 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skelgen.errors import InputError, SkelgenError
+from skelgen.monitor.folders import hosts as known
+from skelgen.monitor.series import read_history
+from skelgen.store import Condition, Inputs, Run, Store, open_store
+from skelgen.store.pairing import comparable_inputs, same_hosts
+from skelgen.store.repeats import repeats
 from skelgen.trust import Doubt, Interval, too_wide
-
-if TYPE_CHECKING:
-    from skelgen.store import Inputs, Run, Store
+from skelgen.trust.intervals import interval, median_draws, relative_spread
 
 #: Fewer runs say little of how much the next one differs.
 _FEWEST = 3
@@ -106,8 +110,6 @@ def expected(
     InputError
         When there is no run of this application, or no store.
     """
-    from skelgen.store import Condition, open_store
-
     where = [Condition(f"input.{name}", "=", value) for name, value in inputs]
     where += [Condition("ranks", "=", float(ranks))] if ranks else []
     on = [Condition("system", "=", system)] if system else []
@@ -132,8 +134,6 @@ def _tells(run: Run) -> bool:
 
 def _chosen(runs: Sequence[Run], hosts: Sequence[str]) -> tuple[list[Run], list[Doubt]]:
     """Return the runs that say most of the next one, and what they lack."""
-    from skelgen.store.pairing import same_hosts
-
     doubts = []
     chosen = [run for run in runs if run.status == "ok"]
     if not chosen and runs:
@@ -162,16 +162,11 @@ def _chosen(runs: Sequence[Run], hosts: Sequence[str]) -> tuple[list[Run], list[
 
 def _interval(runs: Sequence[Run], others: Sequence[Run]) -> Interval:
     """Return the 90 % interval of the next run: of the median, and of one around it."""
-    import numpy as np
-
-    from skelgen.store.repeats import repeats
-    from skelgen.trust.intervals import interval, median_draws, relative_spread
-
     times_s = [run.time_s for run in runs]
     spread = relative_spread(times_s)
     if len(times_s) < _FEWEST:
-        groups = [[r.time_s for r in one.runs] for one in repeats(others)]
-        known = relative_spread(*(group for group in groups if len(group) > 1))
+        measured = [[r.time_s for r in one.runs] for one in repeats(others)]
+        known = relative_spread(*(of_one for of_one in measured if len(of_one) > 1))
         spread = max(
             one
             for one in (spread, _UNKNOWN_SPREAD if known is None else known)
@@ -196,8 +191,6 @@ def _few(runs: Sequence[Run]) -> Iterator[Doubt]:
 
 def _unlike(runs: Sequence[Run], named: set[str], ranks: int) -> Iterator[Doubt]:
     """Yield by what the runs differ that was not asked for."""
-    from skelgen.store.pairing import comparable_inputs
-
     differ = {
         name
         for run in runs
@@ -249,9 +242,6 @@ def _loads(runs: Sequence[Run], hosts: Sequence[str]) -> Iterator[Doubt]:
 
 def _cpu_now(hosts: Sequence[str]) -> float:
     """Return what nodes have left now, the least of them; nan where nobody knows it."""
-    from skelgen.monitor.folders import hosts as known
-    from skelgen.monitor.series import read_history
-
     now = time.time()
     values = []
     try:
@@ -267,8 +257,6 @@ def _cpu_now(hosts: Sequence[str]) -> float:
 
 def _unknown(store: Store, application: str, inputs: Inputs, ranks: int) -> Expected:
     """Say that a configuration never ran, and which ones did."""
-    from skelgen.store.repeats import repeats
-
     found = repeats(store.runs(application, limit=_MOST))
     if not found:
         known = ", ".join(one.name for one in store.applications()[:10])

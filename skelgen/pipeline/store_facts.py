@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skelgen.documents.dates import date_of
+from skelgen.pipeline.store_expect import Expected
+from skelgen.store import Added, Run
+from skelgen.store.rows import RunPart
 from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.store_expect import Expected
-    from skelgen.store import Added, Run
-    from skelgen.store.rows import RunPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from skelgen.store import StoredPrediction
-    from skelgen.store.track_record import TrackRecord
+from skelgen.store import StoredPrediction, open_store, outcomes, place_of
+from skelgen.store.pairing import WITHIN_S
+from skelgen.store.track_record import TrackRecord, track_records
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +36,6 @@ def track_record(
     trusted : bool
         Only predictions whose verdict was ``trust``.
     """
-    from skelgen.store.track_record import track_records
-
     found = past_predictions(place, application=application, within_s=within_s)
     return track_records(one for one in found if one.verdict == "trust" or not trusted)
 
@@ -56,9 +53,6 @@ def past_predictions(
     NoFileError
         When there is no store.
     """
-    from skelgen.store import open_store, outcomes
-    from skelgen.store.pairing import WITHIN_S
-
     with open_store(place, make=False) as store:
         found = outcomes.past_predictions(
             store, application, within_s=WITHIN_S if within_s is None else within_s
@@ -88,6 +82,4 @@ def is_store(text: str) -> bool:
 
 def shown_store(place: str) -> str:
     """Return how a store may be written: without a password."""
-    from skelgen.store import place_of
-
     return place_of(place).shown

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError
-
-if TYPE_CHECKING:
-    from skelgen.store import Row
-    from skelgen.store.formats.typed_values import TypedValues
-    from skelgen.workload import Study
-    from skelgen.workload.types import Point
+from skelgen.launch.command import program_words
+from skelgen.launch.mpi import MpiKind
+from skelgen.store import Row, Run, StoredPrediction
+from skelgen.store.formats.identity import identity_of
+from skelgen.store.formats.limits import LimitError, check_run
+from skelgen.store.formats.recorded import parts_of
+from skelgen.store.formats.typed_values import TypedValues
+from skelgen.trust import Interval
+from skelgen.workload import Study, store
+from skelgen.workload.types import Point
 
 
 def rows_of_study(path: Path, known: TypedValues, made: float) -> tuple[Row, ...]:
@@ -33,8 +36,6 @@ def rows_of_study(path: Path, known: TypedValues, made: float) -> tuple[Row, ...
     InputError
         When the study is damaged, or says something else than `known`.
     """
-    from skelgen.workload import store
-
     study = store.load(path)
     application = known.application or _application(study, path)
     rows = []
@@ -48,9 +49,6 @@ def rows_of_study(path: Path, known: TypedValues, made: float) -> tuple[Row, ...
 
 def _application(study: Study, path: Path) -> str:
     """Return the program that a study launches, or else the name of its file."""
-    from skelgen.launch.command import program_words
-    from skelgen.launch.mpi import MpiKind
-
     try:
         words = program_words(study.command, MpiKind.UNKNOWN)
     except SkelgenError:
@@ -59,11 +57,6 @@ def _application(study: Study, path: Path) -> str:
 
 
 def _run(path: Path, application: str, point: Point, known: TypedValues) -> Row:
-    from skelgen.store import Run
-    from skelgen.store.formats.identity import identity_of
-    from skelgen.store.formats.limits import LimitError, check_run
-    from skelgen.store.formats.recorded import parts_of
-
     run = Run(
         application=application,
         time_s=point.application_s,
@@ -88,10 +81,6 @@ def _run(path: Path, application: str, point: Point, known: TypedValues) -> Row:
 def _prediction(
     path: Path, application: str, point: Point, known: TypedValues, made: float
 ) -> Row:
-    from skelgen.store import StoredPrediction
-    from skelgen.store.formats.identity import identity_of
-    from skelgen.trust import Interval
-
     middle_s = point.application_s
     half_s = min(point.half_width, 1.0) * middle_s
     return StoredPrediction(

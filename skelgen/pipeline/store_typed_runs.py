@@ -7,13 +7,15 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
-
-if TYPE_CHECKING:
-    from skelgen.store import Run
-    from skelgen.store.formats.typed_values import TypedValues
+from skelgen.launch.hosts import parse_hosts
+from skelgen.store import Run
+from skelgen.store.formats import cells
+from skelgen.store.formats.cells import date, value
+from skelgen.store.formats.columns import parse_mapping
+from skelgen.store.formats.limits import LimitError, check_run
+from skelgen.store.formats.typed_values import TypedValues
 
 
 def typed_run(known: TypedValues, time_s: float, status: str) -> Run:
@@ -24,10 +26,6 @@ def typed_run(known: TypedValues, time_s: float, status: str) -> Run:
     UsageError
         When something about it cannot be.
     """
-    from skelgen.store import Run
-    from skelgen.store.formats import cells
-    from skelgen.store.formats.limits import LimitError, check_run
-
     if not known.application:
         raise UsageError("a typed run needs the name of its application: give --app")
     try:
@@ -57,11 +55,6 @@ def known_of(
     UsageError
         When something is not what it should be.
     """
-    from skelgen.launch.hosts import parse_hosts
-    from skelgen.store.formats.cells import date
-    from skelgen.store.formats.limits import LimitError
-    from skelgen.store.formats.typed_values import TypedValues
-
     try:
         begun = date(started) if started else math.nan
     except LimitError as error:
@@ -81,8 +74,6 @@ def known_of(
 
 def columns_mapping(text: str) -> dict[str, str]:
     """Read ``time=t_sec,ranks=np``; see `skelgen.store.formats.columns`."""
-    from skelgen.store.formats.columns import parse_mapping
-
     return parse_mapping(text)
 
 
@@ -92,9 +83,6 @@ _OWN_OPTIONS = {"ranks", "nodes", "ranks_per_node", "hosts", "system", "app", "t
 
 def inputs_of(texts: Sequence[str]) -> tuple[tuple[str, float | str], ...]:
     """Read ``n=2000,steps=100``."""
-    from skelgen.store.formats.cells import value
-    from skelgen.store.formats.limits import LimitError
-
     found: dict[str, float | str] = {}
     for text in texts:
         for part in text.split(","):

@@ -6,22 +6,28 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.ask import plain_hosts
-from skelgen.pipeline.forecast import forecast_of, happened_since, load_histories
+from skelgen.pipeline.forecast import (
+    LoadForecasts,
+    forecast_of,
+    happened_since,
+    load_histories,
+)
 from skelgen.pipeline.forecast_record import ForecastOutcome, Score
 from skelgen.pipeline.load_series import LoadSource, links_between
+from skelgen.store import Run, open_store, place_of
+from skelgen.store.sampling import (
+    NewestSample,
+    ShortSeries,
+    newest_samples,
+    short_series,
+)
 from skelgen.units import parse_seconds
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.forecast import LoadForecasts
-    from skelgen.store import Run
-    from skelgen.store.sampling import NewestSample, ShortSeries
 
 #: How long a time is shown [s].
 SPANS = {"hour": 3600.0, "day": 86_400.0, "week": 7 * 86_400.0}
@@ -123,9 +129,6 @@ def stored_loads(place: str | None, query: LoadQuery) -> StoredLoads:
     UsageError
         When something that was typed is not what it should be.
     """
-    from skelgen.store import open_store
-    from skelgen.store.sampling import newest_samples, short_series
-
     first = _first(query.part)
     span_s = _span(query.span)
     with open_store(place, make=False) as store:
@@ -156,9 +159,6 @@ def loads_around(
         Of the store.
     run : Run
     """
-    from skelgen.store import open_store
-    from skelgen.store.sampling import newest_samples, short_series
-
     nowhere = (math.nan, math.nan)
     if not run.hosts or not math.isfinite(run.started + run.time_s):
         return (), nowhere
@@ -181,8 +181,6 @@ def with_forecast(
     place: str | None, query: LoadQuery, found: StoredLoads
 ) -> StoredLoads:
     """Add the forecast that was asked for, or why there is none; nothing is kept."""
-    from skelgen.store import place_of
-
     if not query.horizon:
         return found
     horizon_s = _horizon(query.horizon)
@@ -263,8 +261,6 @@ def _end(until: str, shown: Sequence[NewestSample]) -> float:
 
 def _earlier(place: str | None) -> EarlierForecasts:
     """Return the last forecasts, with what this store says happened."""
-    from skelgen.store import place_of
-
     where = place_of(place).where
     source = LoadSource(store=where)
     ours = [

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen import _paths
 from skelgen.documents.system import writing
@@ -20,10 +19,19 @@ from skelgen.launch.mpi import Mpi, MpiKind, find_mpi
 from skelgen.launch.replaceable_output import check_file
 from skelgen.pipeline.known_systems import SYSTEM_BEGINS, SystemRows, write_rows
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.store import Added, Fact, Message
-    from skelgen.systems import OperationTimes, SystemFact, SystemMeasurement
+from skelgen.store import Added, Fact, Message, open_store, place_of
+from skelgen.systems import OperationTimes, SystemFact, SystemMeasurement
+from skelgen.systems.facts import benchmark_fact, measurement_of
+from skelgen.systems.program import measuring_program
+from skelgen.systems.running import (
+    TimeBudget,
+    describe_hosts,
+    run_benchmark,
+    run_measurement,
+    unbound,
+    with_all_cores,
+    with_cores,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +107,6 @@ def measure_system(
     if output is not None:
         write_rows(rows, output, force=force)
         return MeasuredSystem(rows, str(output))
-    from skelgen.store import open_store, place_of
-
     with open_store(store) as opened:
         added = opened.add(rows.rows)
     return MeasuredSystem(rows, place_of(store).shown, added)
@@ -115,17 +121,6 @@ def _measured(
     progress: Progress,
 ) -> SystemMeasurement:
     """Compile the program, ask hosts for their cores, measure, run the benchmark."""
-    from skelgen.systems.facts import benchmark_fact, measurement_of
-    from skelgen.systems.program import measuring_program
-    from skelgen.systems.running import (
-        TimeBudget,
-        describe_hosts,
-        run_benchmark,
-        run_measurement,
-        with_all_cores,
-        with_cores,
-    )
-
     program = measuring_program(mpi)
     jobs = _paths.cache() / "systems/jobs"
     with writing(jobs):
@@ -154,16 +149,12 @@ def _measured(
 
 def _unbound(runner: Runner) -> Runner:
     """Return a runner that leaves its ranks all cores of their host."""
-    from skelgen.systems.running import unbound
-
     if isinstance(runner, LocalRunner | BatchRunner):
         return replace(runner, launcher=unbound(runner.launcher))
     return runner
 
 
 def _fact_row(fact: SystemFact, system: str, measured: float) -> Fact:
-    from skelgen.store import Fact
-
     return Fact(
         host=fact.host,
         name=fact.name,
@@ -182,8 +173,6 @@ def _fact_row(fact: SystemFact, system: str, measured: float) -> Fact:
 
 
 def _message_row(times: OperationTimes, system: str, measured: float) -> Message:
-    from skelgen.store import Message
-
     stretches = times.law.stretches
     knees = tuple(
         (one.begin_bytes, one.latency_s, one.bandwidth_bytes_per_s) for one in stretches

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skelgen.documents.dates import date_of
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.known_systems import SystemRows
-    from skelgen.trust import Doubt
+from skelgen.pipeline.known_systems import SystemRows
+from skelgen.systems.doubts import doubts_of
+from skelgen.trust import Doubt
 
 
 def system_doubts(rows: SystemRows) -> tuple[Doubt, ...]:
     """Return why what was measured should not be trusted, summed up."""
-    from skelgen.systems.doubts import doubts_of
-
     return doubts_of(rows.doubts)
 
 

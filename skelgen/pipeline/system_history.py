@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skelgen.errors import UsageError
-
-if TYPE_CHECKING:
-    from skelgen.store import Fact
+from skelgen.store import Fact, open_store
 
 
 def fact_history(place: str | None, name: str, fact: str) -> tuple[Fact, ...]:
@@ -27,8 +23,6 @@ def fact_history(place: str | None, name: str, fact: str) -> tuple[Fact, ...]:
     UsageError
         When there are none.
     """
-    from skelgen.store import open_store
-
     with open_store(place, make=False) as store:
         every = store.facts(name=fact)
         found = tuple(one for one in every if name in (one.host, one.system))

@@ -16,6 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skelgen.errors import UsageError
+from skelgen.models.families.contract import TemplateForm
+from skelgen.models.formulas import evaluate, walk
+from skelgen.models.model import Model, predict_with
+from skelgen.models.runs import LARGEST, SMALLEST, Floats
+from skelgen.models.template_values import ComputedTime
+from skelgen.pipeline.model import RunSource
+from skelgen.pipeline.model_keep import asked_model
 from skelgen.pipeline.model_templates import (
     ChosenFamily,
     TemplateRequest,
@@ -23,15 +30,12 @@ from skelgen.pipeline.model_templates import (
     computed,
 )
 from skelgen.pipeline.store_record import shown_store
-from skelgen.trust import Interval
+from skelgen.pipeline.template_runs import runs_where
+from skelgen.progress import NO_PROGRESS
+from skelgen.trust import Doubt, Interval
 
-if TYPE_CHECKING:
-    from skelgen.models.families.contract import TemplateForm
-    from skelgen.models.model import Model
-    from skelgen.models.runs import Floats
-    from skelgen.models.template_values import ComputedTime
+if TYPE_CHECKING:  # the process that fits a template asks for no loads
     from skelgen.pipeline.model_loads import LoadedPrediction
-    from skelgen.trust import Doubt
 
 #: Numbers along a curve, and along each input of a surface.
 _CURVE, SURFACE = 33, 21
@@ -84,8 +88,6 @@ class TemplateQuestion:
     @property
     def where(self) -> tuple[str, ...]:
         """Return conditions on the runs: where there is a system, those on it."""
-        from skelgen.pipeline.template_runs import runs_where
-
         return runs_where(self.store, self.application, self.system)
 
     @property
@@ -198,8 +200,6 @@ def family_of(question: TemplateQuestion) -> ChosenFamily:
     UsageError
         When facts or the system are not what they should be.
     """
-    from skelgen.models.formulas import walk
-
     if not question.template.strip():
         raise UsageError("give a formula, such as a*n^3/ranks + b")
     request = TemplateRequest(
@@ -273,10 +273,6 @@ def fitted_template(question: TemplateQuestion) -> Model:
     InputError
         When the runs do not determine it.
     """
-    from skelgen.pipeline.model import RunSource
-    from skelgen.pipeline.model_keep import asked_model
-    from skelgen.progress import NO_PROGRESS
-
     chosen = family_of(question)
     source = RunSource(
         store=question.store, application=question.application, where=question.where
@@ -313,7 +309,8 @@ def _check_ranges(question: TemplateQuestion) -> None:
 
 
 def _by_model(question: TemplateQuestion, model: Model) -> TemplateAnswer:
-    from skelgen.models.model import predict_with
+    # The process that fits a template asks for no loads.
+    # A process that only fits functions stays small.
     from skelgen.pipeline.load_requests import LoadRequest
     from skelgen.pipeline.model_loads import predict_under_load
 
@@ -352,9 +349,6 @@ def _only(question: TemplateQuestion) -> Sequence[ValueRange]:
 
 def _times(formula: Any, values: Mapping[str, Any]) -> Floats:
     """Return what a formula says; nan where that is no time."""
-    from skelgen.models.formulas import evaluate
-    from skelgen.models.runs import LARGEST, SMALLEST
-
     shape = np.broadcast_shapes(*(np.shape(one) for one in values.values()))
     found = np.broadcast_to(evaluate(formula, values), shape)
     return np.where((found >= SMALLEST) & (found <= LARGEST), found, np.nan)

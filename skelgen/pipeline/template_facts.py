@@ -14,7 +14,6 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from skelgen.models.facts import Definition, TemplateFacts
 from skelgen.models.families.template_facts import PROCESSES
@@ -27,10 +26,8 @@ from skelgen.models.formulas import (
     Quotient,
     Sum,
 )
-
-if TYPE_CHECKING:
-    from skelgen.pipeline.known_systems import SystemRows
-    from skelgen.store import Message
+from skelgen.pipeline.known_systems import SystemRows
+from skelgen.store import Message
 
 #: Times of core computations: words of the paper, and the rates that they are one over.
 _TIMES = {

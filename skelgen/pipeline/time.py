@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from skelgen.errors import ExitCode, SkelgenError
 from skelgen.launch import LaunchCommand, parse_command
@@ -19,10 +18,9 @@ from skelgen.launch.secrets import hidden
 from skelgen.launch.target_hosts import where_of
 from skelgen.pipeline.store import store_add_typed
 from skelgen.pipeline.store_typed_runs import filled
-
-if TYPE_CHECKING:
-    from skelgen.store import Run
-    from skelgen.store.formats.typed_values import TypedValues
+from skelgen.store import Run
+from skelgen.store.formats.cells import status_of
+from skelgen.store.formats.typed_values import TypedValues
 
 logger = logging.getLogger(__name__)
 
@@ -73,8 +71,6 @@ def timed(
     KeyboardInterrupt
         When it was interrupted; the run is kept.
     """
-    from skelgen.store.formats.cells import status_of
-
     launch = parse_command(command)
     about = _about(launch, command, known)
     begun, begun_s = time.time(), time.monotonic()
@@ -108,8 +104,6 @@ def _code(done: Finished) -> int:
 
 def _about(launch: LaunchCommand, command: Sequence[str], known: TypedValues) -> Run:
     """Say what runs, where, before it does: programs may be removed by their end."""
-    from skelgen.store import Run
-
     where = where_of(launch)
     hosts = known.hosts or where.hosts
     files = file_hashes(launch.program[:1])

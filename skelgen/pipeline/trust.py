@@ -8,19 +8,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen import _paths
 from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.replaceable_output import check_file
 from skelgen.pipeline.store_record import past_predictions, shown_store
-
-if TYPE_CHECKING:
-    from skelgen.trust.cases import Case
-    from skelgen.trust.errors import MethodErrors
-    from skelgen.trust.store import ErrorProvenance
-
+from skelgen.prediction.known_cases import read_cases
+from skelgen.store.track_record import cases
+from skelgen.trust import store
+from skelgen.trust.cases import Case
+from skelgen.trust.errors import MethodErrors
+from skelgen.trust.learning import ENOUGH, learn
+from skelgen.trust.store import ErrorProvenance
+from skelgen.trust.thresholds import FEWEST_APPLICATIONS
 
 logger = logging.getLogger(__name__)
 
@@ -59,8 +60,6 @@ def known_errors() -> KnownErrors:
     InputError
         When the site's file is damaged.
     """
-    from skelgen.trust import store
-
     shipped, provenance = store.load(_paths.method_errors())
     path, errors = _paths.method_errors(), shipped
     site = _paths.site_method_errors()
@@ -105,12 +104,6 @@ def trust_learn(
         Give methods with too few applications at least the error that comes with
         skelgen, in place of that of all methods in the results.
     """
-    from skelgen.prediction.known_cases import read_cases
-    from skelgen.trust import store
-    from skelgen.trust.learning import ENOUGH, learn
-    from skelgen.trust.store import ErrorProvenance
-    from skelgen.trust.thresholds import FEWEST_APPLICATIONS
-
     cases = [one for path in results for one in read_cases(path)]
     cases += [one for place in stores for one in _happened(place, within_s)]
     prior = store.load(_paths.method_errors())[0] if widen else None
@@ -146,8 +139,6 @@ def _methods(errors: MethodErrors) -> set[str]:
 
 def _happened(place: str, within_s: float | None) -> list[Case]:
     """Return the predictions of a store whose truth is known."""
-    from skelgen.store.track_record import cases
-
     found = cases(past_predictions(place, within_s=within_s))
     if not found:
         logger.warning(

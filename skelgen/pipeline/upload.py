@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.pipeline import store
 from skelgen.pipeline.authors import signed
 from skelgen.pipeline.read_process import SentFile, read_apart
+from skelgen.store import Added, AddedRow, Run
+from skelgen.store.formats.reading import FileContent
 from skelgen.web.upload_outcome import Uploaded
-
-if TYPE_CHECKING:
-    from skelgen.store import Added
 
 
 def add_upload(
@@ -37,9 +35,6 @@ def add_upload(
     charge : callable
         Is told how many bytes will be kept, and may refuse them.
     """
-    from skelgen.store import Added, AddedRow, Run
-    from skelgen.store.formats.reading import FileContent
-
     try:
         found = read_apart(sent)
     except SkelgenError as error:
@@ -54,8 +49,6 @@ def add_upload(
 
 def added_of(done: list[Uploaded]) -> Added:
     """Return what became of several files together."""
-    from skelgen.store import Added
-
     return Added(
         tuple(entry for one in done for entry in one.added.added),
         tuple(entry for one in done for entry in one.added.already),

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch.command import program_words
@@ -16,17 +15,30 @@ from skelgen.launch.folders import alone, new_file
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.names import application_name
 from skelgen.launch.secrets import hidden
+from skelgen.models import Range
+from skelgen.models.planning import PlannedRun
+from skelgen.phases import Parameters, extract_each
+from skelgen.phases import store as phases_store
 from skelgen.pipeline.keep_predictions import Keeping, ModelAnswer, Subject, keep
-from skelgen.pipeline.signatures import is_run
+from skelgen.pipeline.model_pages import write_study_page
+from skelgen.pipeline.phases import clocked
+from skelgen.pipeline.source_kinds import is_run
 from skelgen.pipeline.trust import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
-
-if TYPE_CHECKING:
-    from skelgen.models import Range
-    from skelgen.models.planning import PlannedRun
-    from skelgen.workload import Study, WorkloadTime
-    from skelgen.workload.predicting import Method
-    from skelgen.workload.types import Point, Workload
+from skelgen.trace import open_trace
+from skelgen.web import PICTURE_BEGINS, render_workload
+from skelgen.workload import (
+    Study,
+    WorkloadTime,
+    aligned,
+    next_workload,
+    predict_workload,
+    share_known,
+    store,
+)
+from skelgen.workload.predicting import METHOD, Method
+from skelgen.workload.store import is_measured, load_measured
+from skelgen.workload.types import Point, Workload, point_phases, same_by
 
 logger = logging.getLogger(__name__)
 
@@ -59,9 +71,6 @@ def workload_add(
     float
         Share of the run's time in phases that the first run has too [0 to 1].
     """
-    from skelgen.workload import share_known
-    from skelgen.workload.types import same_by
-
     _load(file)  # what is damaged is told before the phases of the run are found
     point = _point(run, at, progress)
     if not any(point.cuts):
@@ -85,15 +94,11 @@ def workload_add(
 
 def _load(file: Path) -> Study:
     """Read a study; an empty one when there is none yet."""
-    from skelgen.workload import Study, store
-
     return store.load(file) if file.exists() else Study()
 
 
 def _change(file: Path, change: Callable[[Study], Study]) -> Study:
     """Change a study in its file, and return it; what others add meanwhile stays."""
-    from skelgen.workload import store
-
     with alone(file.absolute().parent, f".{file.name}.lock"):
         study = change(_load(file))
         store.save(study, file)
@@ -102,8 +107,6 @@ def _change(file: Path, change: Callable[[Study], Study]) -> Study:
 
 def _with_point(study: Study, point: Point) -> Study:
     """Add a workload to a study, whose runs are then cut alike again."""
-    from skelgen.workload import aligned
-
     before, study = study.points, study.with_point(point)
     added = study.points[-1]
     again = [
@@ -122,13 +125,6 @@ def _with_point(study: Study, point: Point) -> Study:
 
 def _point(source: Path, at: Workload, progress: Progress) -> Point:
     """Return the workload of a run, its phases found in all ways."""
-    from skelgen.phases import Parameters, extract_each
-    from skelgen.phases import store as phases_store
-    from skelgen.pipeline.phases import clocked
-    from skelgen.trace import open_trace
-    from skelgen.workload.store import is_measured, load_measured
-    from skelgen.workload.types import Point, point_phases
-
     items, name = tuple(at.items()), source.absolute().name
     if not source.exists():
         raise InputError(f"{source} does not exist; record a run first")
@@ -180,8 +176,6 @@ def workload_plan(
         Launch of the program, with ``{n}`` where the value of n belongs.
     method : {"disagreement", "bisection"}
     """
-    from skelgen.workload import next_workload
-
     study = _load(file)
     changed = _with_ranges(study, ranges, command)
     step = next_workload(changed, method=method)
@@ -258,9 +252,6 @@ def workload_predict(
     keeping : Keeping, optional
         Where the prediction is kept.
     """
-    from skelgen.pipeline.model_pages import write_study_page
-    from skelgen.workload import predict_workload, store
-
     study = store.load(file)
     found = predict_workload(
         study,
@@ -271,8 +262,6 @@ def workload_predict(
         separately=separately,
     )
     if picture is not None:
-        from skelgen.web import PICTURE_BEGINS, render_workload
-
         with new_file(picture, PICTURE_BEGINS, force=force) as beside:
             beside.write_text(render_workload(found), encoding="utf-8")
     answer = ModelAnswer(found.time_s, found.measured_s, found.doubts)
@@ -283,8 +272,6 @@ def workload_predict(
 
 def _subject(study: Study, file: Path, at: Workload) -> Subject:
     """Say what a prediction of a study is about: its program, else its file's name."""
-    from skelgen.workload.predicting import METHOD
-
     try:
         program = program_words(study.command, MpiKind.UNKNOWN)
     except SkelgenError:

@@ -11,7 +11,7 @@ from skelgen.results.base import Result, known_only
 
 if TYPE_CHECKING:
     from skelgen.monitor.status import Status
-    from skelgen.pipeline.monitor import HostAnswer
+    from skelgen.pipeline.monitor_asking import HostAnswer
     from skelgen.pipeline.monitor_run_joins import WatchedRun
     from skelgen.pipeline.monitor_runs import HandedOver
 

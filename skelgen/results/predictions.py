@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from skelgen.launch import Host
-from skelgen.pipeline.keep_predictions import Subject
-from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.results.base import Result, known_only
-from skelgen.trust import Doubt, Interval, verdict_of
+from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
+
+if TYPE_CHECKING:
+    from skelgen.launch import Host
+    from skelgen.pipeline.keep_predictions import Subject
+    from skelgen.prediction import Calibration, Failure, Prediction
+    from skelgen.trust import Doubt, Interval
 
 if TYPE_CHECKING:
     from skelgen.phase_execution.estimate import PhaseTime

@@ -13,11 +13,13 @@ from skelgen.events.objects import ObjectSummary
 from skelgen.events.sites import SiteSummary
 from skelgen.events.summary import CommunicatorSummary, FunctionSummary
 from skelgen.results.base import Result
-from skelgen.trust.recording_doubts import Unseen, Used
+
+if TYPE_CHECKING:
+    from skelgen.trust.recording_doubts import Unseen, Used
 
 if TYPE_CHECKING:
     from skelgen.events.summary import RunSummary
-    from skelgen.pipeline.record import RunInfo
+    from skelgen.pipeline.info import RunInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from skelgen.pipeline.build import LeftOut
+from skelgen.pipeline.left_out import LeftOut
 from skelgen.results.base import Result
 
 if TYPE_CHECKING:

@@ -8,10 +8,13 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from skelgen.documents.json_answers import FORMAT
-from skelgen.results.base import Result, is_known_only
+from skelgen.results.base import is_known_only
+
+if TYPE_CHECKING:
+    from skelgen.results.base import Result
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SIMPLE: Mapping[Any, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from skelgen.results.base import Result
 from skelgen.results.stored_runs import StoreShowResult
@@ -16,13 +16,15 @@ from skelgen.store.rows import (
     Coupling,
     Fact,
     Message,
-    Row,
     Run,
     StoredModel,
     StoredPrediction,
     StoredRecording,
     Template,
 )
+
+if TYPE_CHECKING:
+    from skelgen.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

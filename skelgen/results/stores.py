@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from skelgen.pipeline.store_facts import ExpectedTime, NamedRows, RunRow
 from skelgen.results.base import Result, known_only
-from skelgen.store.track_record import TrackRecord
+
+if TYPE_CHECKING:
+    from skelgen.store.track_record import TrackRecord
 
 if TYPE_CHECKING:
     from skelgen.pipeline.push import Pushed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skelgen.results import (
     load_forecasts,
     measured_systems,
@@ -24,7 +26,9 @@ from skelgen.results import (
     stores,
     workloads,
 )
-from skelgen.results.base import Result
+
+if TYPE_CHECKING:
+    from skelgen.results.base import Result
 
 RESULTS: tuple[type[Result], ...] = (
     running.RecordResult,

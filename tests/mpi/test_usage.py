@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from skelgen.pipeline.build import BuildOptions, build
-from skelgen.pipeline.record import info, record
+from skelgen.pipeline.info import info
+from skelgen.pipeline.record import record
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [

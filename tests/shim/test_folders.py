@@ -14,7 +14,7 @@ from skelgen.events.describe import describe
 from skelgen.launch.folders import new_folder
 from skelgen.launch.node_files import NodeFolder
 from skelgen.launch.own_folders import FolderKind
-from skelgen.pipeline.record import info
+from skelgen.pipeline.info import info
 from skelgen.trace import open_trace
 from tests.shim.conftest import HERE, Lab, Record, Run
 from tests.shim.reader import Trace, read_run

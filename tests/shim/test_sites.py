@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from skelgen.pipeline.record import info
+from skelgen.pipeline.info import info
 from tests.shim.conftest import Lab, Record, Run
 
 pytestmark = pytest.mark.mpi

@@ -61,7 +61,7 @@ def stored(monkeypatch, tmp_path: Path) -> Path:
     fake_mpi.mpicc(tmp_path / "bin", "mpich")
     fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
     monkeypatch.setattr(
-        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.pipeline.machine_mpi.calibrate", lambda *_, **__: CALIBRATION
     )
     monkeypatch.chdir(tmp_path)
     save(signature(), tmp_path / "ring")
@@ -313,7 +313,7 @@ def test_a_mix_that_was_fitted_is_used_and_its_error_kept(
         asked.append(mix)
         return CALIBRATION
 
-    monkeypatch.setattr("skelgen.reference.compute.calibrate", calibrate)
+    monkeypatch.setattr("skelgen.pipeline.machine_mpi.calibrate", calibrate)
     mix = Mix(0.5, 0.25, 0.25, 4 << 20)
     (stored / "mix.json").write_text(mix_text(Fit(mix, (1.0, 2.0), (1.0, 1.8))))
     facts = built(capsys, str(stored), "--scale", "10", "-o", "one")

@@ -37,7 +37,7 @@ def told(capsys: pytest.CaptureFixture[str], words: list[str]) -> tuple[int, str
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the speed of this machine out."""
     monkeypatch.setattr(
-        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.pipeline.machine_mpi.calibrate", lambda *_, **__: CALIBRATION
     )
 
 
@@ -139,7 +139,6 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
     def fail(*_, **__):
         raise MemoryError("no memory for matching 7 calls")
 
-    monkeypatch.setattr("skelgen.pipeline.signatures.read_signature", fail)
     monkeypatch.setattr("skelgen.pipeline.build.read_signature", fail)
     code, line = told(capsys, ["build", "x", "--scale", "2", "-o", "skel"])
     assert code == ExitCode.ENVIRONMENT

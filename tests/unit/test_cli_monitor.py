@@ -197,9 +197,9 @@ def test_steps_of_an_allocation_are_given_the_secret_by_a_variable(
         begun.append((command, variables))
         raise MachineError("seen")
 
-    monkeypatch.setattr("skelgen.launch.remote.leave_running", begin)
+    monkeypatch.setattr("skelgen.pipeline.monitor.leave_running", begin)
     monkeypatch.setattr(
-        "skelgen.launch.remote.remote", lambda way: Remote(Srun(("srun",)))
+        "skelgen.pipeline.monitor.remote", lambda way: Remote(Srun(("srun",)))
     )
     with pytest.raises(MachineError, match="seen"):
         monitor.monitor_start(["n1", "n2"], 10, links=agreed(["n1", "n2"], 5e7))
@@ -262,8 +262,10 @@ def test_hosts_elsewhere_tell_the_series_of_their_links(
     file = LinkFile(state / here, "zz", 120.0, 1)
     file.keep(LinkProbe(1e-4, 1e8))
     file.close()
-    monkeypatch.setattr("skelgen.monitor.folders.hosts", lambda: [])
-    monkeypatch.setattr("skelgen.monitor.folders.this_host", lambda: "another")
+    monkeypatch.setattr("skelgen.pipeline.monitor_links.known", lambda: [])
+    for module in ("links", "asking"):
+        place = f"skelgen.pipeline.monitor_{module}.this_host"
+        monkeypatch.setattr(place, lambda: "another")
     (found,) = link_series([here, "zz"], "bandwidth_bytes_per_s")
     assert (found.host, found.values) == (f"{here}-zz", (1e8,))
     assert "skelgen.monitor links" in ssh.read_text()

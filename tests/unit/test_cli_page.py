@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.phase_execution import application, estimate, execute, plan
+from skelgen.phase_execution import execute
 from skelgen.pipeline import build, call_observers, folder_predictions, measure, page
 from skelgen.prediction.kept import PREDICTIONS_FILE, load_kept
 from skelgen.signature import store
@@ -62,7 +62,7 @@ def skel(capsys, monkeypatch, tmp_path: Path) -> Path:
     fake_mpi.mpicc(tmp_path / "bin", "mpich")
     fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
     monkeypatch.setattr(
-        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.pipeline.machine_mpi.calibrate", lambda *_, **__: CALIBRATION
     )
     monkeypatch.chdir(tmp_path)
     record(tmp_path / "run")
@@ -232,12 +232,12 @@ def test_what_measure_finds_comes_onto_the_page(monkeypatch, skel: Path):
     doubts = (Doubt("few", "only a few occurrences", "raise --occurrences"),)
     time_s = Interval(0.7, 0.8, 0.9)
     found = SimpleNamespace(doubts=doubts, time_s=time_s, measured_s=time_s)
-    monkeypatch.setattr(plan, "check_phases", lambda _: None)
-    monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
+    monkeypatch.setattr(measure, "check_phases", lambda _: None)
+    monkeypatch.setattr(measure, "application_of", lambda *_, **__: (here, ()))
     monkeypatch.setattr(
         measure, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
     )
-    monkeypatch.setattr(estimate, "estimate", lambda *_: found)
+    monkeypatch.setattr(measure, "estimate", lambda *_: found)
     measure.measure(skel / "phases.yaml")
     assert headline(skel).startswith("800 ms on this machine (700 ms to 900 ms), ")
     assert "times the time of the recorded run; do not trust" in headline(skel)

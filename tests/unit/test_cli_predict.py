@@ -184,7 +184,7 @@ def test_a_calibration_writes_its_trace_where_all_hosts_see_it(
         return Timed(20.0)
 
     places: list[Path] = []
-    monkeypatch.setattr("skelgen.pipeline.record.again", again)
+    monkeypatch.setattr("skelgen.pipeline.calibrate.again", again)
     launch = ["mpirun", "-n", "2", f"{folder}/skeleton"]
     assert run(["calibrate", str(folder), "--runs", "1", "--", *launch]) == 0
     assert places == [folder]
@@ -215,7 +215,7 @@ def test_an_interrupted_prediction_goes_on_with_the_runs_before(
 def test_a_skeleton_that_others_own_is_predicted_all_the_same(
     capsys, folder: Path, monkeypatch
 ):
-    monkeypatch.setattr("skelgen.launch.folders.writable", lambda home: False)
+    monkeypatch.setattr("skelgen.pipeline.predict.writable", lambda home: False)
     assert predicted(capsys, str(folder))["sets"]
     assert not (folder / "predict.jsonl").exists()
 

@@ -13,7 +13,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.launch import Host
-from skelgen.phase_execution import application, backends, estimate, execute
+from skelgen.phase_execution import execute
 from skelgen.phase_execution.estimate import Estimate
 from skelgen.phases import store as phases_store
 from skelgen.pipeline.keep_predictions import Keeping, names
@@ -28,6 +28,10 @@ from tests.unit.test_cli_select import AT_LEISURE, folders  # noqa: F401
 from tests.unit.test_pipeline_measure import STORED
 from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_workload import WHOLE
+
+#: Where `measure` finds what it calls.
+MEASURE = "skelgen.pipeline.measure"
+
 
 BEGAN = "2026-11-23T12:00:00+00:00"
 BEGAN_S = 1795435200.0
@@ -190,11 +194,13 @@ class TestKeeping:
         found = Estimate((), Interval(9.0, 10.0, 11.0), Interval(9.5, 10.0, 10.5), ())
         here = SimpleNamespace(runner=None, elsewhere=elsewhere, hosts=(), mpi="")
         chosen = SimpleNamespace(name="live"), None
-        monkeypatch.setattr(backends, "choose", lambda *_, **__: chosen)
+        monkeypatch.setattr(f"{MEASURE}.choose", lambda *_, **__: chosen)
         done = execute.Execution((), 1.0)
-        monkeypatch.setattr(execute, "execute", lambda *_, **__: done)
-        monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
-        monkeypatch.setattr(estimate, "estimate", lambda *_: found)
+        monkeypatch.setattr(f"{MEASURE}.execute", lambda *_, **__: done)
+        monkeypatch.setattr(
+            "skelgen.pipeline.measure.application_of", lambda *_, **__: (here, ())
+        )
+        monkeypatch.setattr(f"{MEASURE}.estimate", lambda *_: found)
         measure(STORED, keeping=Keeping(place))
         (one,) = kept(place)
         known = phases_store.load(STORED)
@@ -210,14 +216,20 @@ class TestKeeping:
             found = Estimate((), Interval(9, 10, 11), Interval(9, 10, 11), said)
             here = SimpleNamespace(runner=None, elsewhere=False, hosts=(), mpi="")
             monkeypatch.setattr(
-                backends, "choose", lambda *_, **__: (SimpleNamespace(name="live"), 0)
+                "skelgen.pipeline.measure.choose",
+                lambda *_, **__: (SimpleNamespace(name="live"), 0),
             )
             done = execute.Execution((), 1.0)
-            monkeypatch.setattr(execute, "execute", lambda *_, done=done, **__: done)
             monkeypatch.setattr(
-                application, "application_of", lambda *_, here=here, **__: (here, ())
+                "skelgen.pipeline.measure.execute", lambda *_, done=done, **__: done
             )
-            monkeypatch.setattr(estimate, "estimate", lambda *_, f=found: f)
+            monkeypatch.setattr(
+                "skelgen.pipeline.measure.application_of",
+                lambda *_, here=here, **__: (here, ()),
+            )
+            monkeypatch.setattr(
+                "skelgen.pipeline.measure.estimate", lambda *_, f=found: f
+            )
             monkeypatch.setattr(phases_store, "load", self._dated)
             measure(STORED, keeping=Keeping(place))
             assert kept(place)[-1].inputs == inputs

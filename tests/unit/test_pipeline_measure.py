@@ -8,9 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.errors import ApplicationError
-from skelgen.phase_execution import application, backends, estimate, execute
+from skelgen.phase_execution import execute
 from skelgen.phase_execution.plan import ExecutedExtent
 from skelgen.pipeline.measure import measure
+
+#: Where `measure` finds what it calls.
+MEASURE = "skelgen.pipeline.measure"
+
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 
@@ -29,12 +33,14 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise ApplicationError("a graphics card is open")
         return execute.Execution((), 1.0)
 
-    monkeypatch.setattr(backends, "choose", choose)
-    monkeypatch.setattr(execute, "execute", run)
+    monkeypatch.setattr(f"{MEASURE}.choose", choose)
+    monkeypatch.setattr(f"{MEASURE}.execute", run)
     here = SimpleNamespace(runner=None, elsewhere=False, hosts=(), mpi="")
-    monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
+    monkeypatch.setattr(
+        "skelgen.pipeline.measure.application_of", lambda *_, **__: (here, ())
+    )
     found = SimpleNamespace(doubts=(), time_s=None, measured_s=1.0)
-    monkeypatch.setattr(estimate, "estimate", lambda *_: found)
+    monkeypatch.setattr(f"{MEASURE}.estimate", lambda *_: found)
     return tried
 
 

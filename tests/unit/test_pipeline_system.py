@@ -214,7 +214,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Answers:
     monkeypatch.setattr(system, "find_mpi", lambda kind: None)
     monkeypatch.setattr(system, "launcher_of", lambda mpi: None)
     monkeypatch.setattr(
-        "skelgen.systems.program.measuring_program", lambda mpi: Path("measure")
+        "skelgen.pipeline.system.measuring_program", lambda mpi: Path("measure")
     )
     monkeypatch.setattr(
         "skelgen.launch.launch_method.Through.runner",

@@ -16,6 +16,12 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert readability.shared("classes") == {}
 
 
+def test_imports_in_functions_of_the_pipeline_say_why() -> None:
+    assert readability.imports_in_functions("pipeline") == []
+    text = "def f():\n    import a\n    # Slow.\n    import b\n    import c\n"
+    assert list(readability._unexplained(ast.parse(text), text.split("\n"))) == [2]
+
+
 #: Public constants of two modules: OTF2 and Paraver have kinds of calls, each with
 #: numbers of its own.
 OF_FORMATS = {"FILES", "ONE_SIDED", "OTHER", "POINT_TO_POINT"}
@@ -28,6 +34,36 @@ def test_no_two_public_constants_share_a_name() -> None:
 def test_names_of_constants_are_found_one_by_one() -> None:
     tree = ast.parse("A = 1\nB: int = 2\nC, _D = 3, 4\ne = 5\n")
     assert list(readability.names("constants", "x.py", tree)) == ["A", "B", "C"]
+
+
+#: Packages in which runs, rows and points are put together, and their modules that do
+#: know groups of ranks.
+WITHOUT_GROUPS = {
+    *("forecasts", "models", "pipeline", "server", "store", "systems", "trust", "web")
+}
+OF_RANKS = {
+    *("pipeline/build.py", "pipeline/compile.py", "web/call_sites.py"),
+    *("web/loop_balance.py", "web/loop_tree.py", "web/page.py", "web/rank_blocks.py"),
+    *("web/run_pictures.py", "web/time_table.py", "web/wait_states.py"),
+}
+#: Words of Python's library.
+OF_PYTHON = {"groupby", "lastgroup"}
+
+
+def test_a_group_is_one_of_ranks() -> None:
+    found = {
+        path: names
+        for path, tree in readability.modules().items()
+        if path.partition("/")[0] in WITHOUT_GROUPS
+        and (names := readability.words_with("group", tree) - OF_PYTHON)
+    }
+    assert found.keys() == OF_RANKS
+
+
+def test_words_with_a_part_are_found_wherever_they_are_named() -> None:
+    tree = ast.parse("def group_of(a, *, groups=1): b.of_group(Group=c)\nx = Grouping")
+    found = readability.words_with("group", tree)
+    assert found == {"group_of", "groups", "of_group", "Group", "Grouping"}
 
 
 def test_a_folder_of_the_skeleton_stage_has_at_most_twelve_rooms() -> None:

@@ -166,7 +166,7 @@ def test_a_page_that_cannot_be_made_costs_no_run(place, folder, monkeypatch, cap
     def fails(_):
         raise InputError("too much")
 
-    monkeypatch.setattr("skelgen.web.recording_written.document_of", fails)
+    monkeypatch.setattr("skelgen.pipeline.recordings.document_of", fails)
     assert run(["store", "add", str(folder), "--store", place]) == 0
     assert "has no page in the store: too much" in capsys.readouterr().err
     assert recordings(place) == []

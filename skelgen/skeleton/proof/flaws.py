@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from skelgen.skeleton.proof.plain_simulation import PlainSimulation
 from skelgen.skeleton.proof.script import Script
 from skelgen.skeleton.proof.simulation import SimulationOutcome, simulate
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 #: Ranks of a cycle that are named.
 _NAMED = 6
@@ -72,6 +74,9 @@ def _misfit(outcome: SimulationOutcome) -> str:
 
 
 def _stall(script: Script, rendezvous: bool, name: Callable[[int], str]) -> Flaw:
+    # Loads slowly, and few programs stall.
+    import networkx as nx
+
     simulation = PlainSimulation(script, rendezvous=rendezvous)
     outcome = simulation.run()
     stalled = [

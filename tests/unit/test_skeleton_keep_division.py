@@ -16,9 +16,9 @@ from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.types import Plan
 from tests.random_programs import random_program
 from tests.skeletons import script, signature
+from tests.unit.test_pipeline_target_time import FEW
 from tests.unit.test_skeleton_paper2005 import CALIBRATION
 from tests.unit.test_skeleton_plan import STEPS
-from tests.unit.test_skeleton_target_time import FEW
 
 
 def computed_ns(made: Plan) -> float:

@@ -76,8 +76,9 @@ class Builder:
             for leaf, (do, often) in enumerate(nest.leaves)
         )
         tail_ns = np.full(len(ranks), tail_us * 1e3)
-        tails = tail_ns, np.zeros(len(ranks))
-        self.programs.append(Program(tuple(ranks), nest.nest(), operations, *tails))
+        zero = np.zeros(len(ranks))
+        around = tail_ns, zero, zero
+        self.programs.append(Program(tuple(ranks), nest.nest(), operations, *around))
         return self
 
     def _operation(self, do: Do, ranks: int, often: int, leaf: int) -> Operation:

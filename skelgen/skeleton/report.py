@@ -358,7 +358,9 @@ def _expected_s(
 ) -> float:
     """Estimate the skeleton's time from the time that kept calls stand for [s]."""
     # What was attached to operations of no leaf, or behind the last call.
-    kept_ns = sum(float(p.tail_ns.sum() + p.tail_idle_ns.sum()) for p in programs)
+    kept_ns = sum(
+        float((one.tail_ns + one.head_ns + one.tail_idle_ns).sum()) for one in programs
+    )
     kept_ns += sum(
         float(series_sums(series.values, operation.occurrences).sum())
         for program in programs

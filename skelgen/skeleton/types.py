@@ -132,14 +132,19 @@ class Program:
     nest : Nest
         Loops over indices into `operations`.
     operations : tuple of Operation
-    tail_ns, tail_idle_ns : (ranks,) float64 arrays
-        Computation, and sleep, after the last call [ns].
+    tail_ns : (ranks,) float64 array
+        Computation after the last call [ns].
+    head_ns : (ranks,) float64 array
+        Computation before the first call that happened only once [ns].
+    tail_idle_ns : (ranks,) float64 array
+        Sleep after the last call [ns].
     """
 
     ranks: tuple[int, ...]
     nest: Nest
     operations: tuple[Operation, ...]
     tail_ns: NDArray[np.float64]
+    head_ns: NDArray[np.float64]
     tail_idle_ns: NDArray[np.float64]
 
 

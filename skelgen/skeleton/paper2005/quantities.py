@@ -167,9 +167,9 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
         for leaf in current.column("leaf", program).tolist()
     )
     tail_ns = group.after_ns[rows] / round(draft.scaling_factor)
-    return Durations(
-        series, (none,) * len(series), tail_ns + held_ns[-1], np.zeros(len(rows))
-    )
+    zero = np.zeros(len(rows))
+    idle_ns = (none,) * len(series)
+    return Durations(series, idle_ns, tail_ns + held_ns[-1], zero, zero)
 
 
 def _given(

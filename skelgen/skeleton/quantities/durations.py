@@ -42,13 +42,18 @@ class Durations:
         Of each operation [ns].
     idle_ns : tuple of (ranks, 1) float64 array
         Sleep before each operation [ns].
-    tail_ns, tail_idle_ns : (ranks,) float64 arrays
-        Computation, and sleep, after the last call [ns].
+    tail_ns : (ranks,) float64 array
+        After the last call [ns].
+    head_ns : (ranks,) float64 array
+        Before the first call, where that call is repeated and this is not [ns].
+    tail_idle_ns : (ranks,) float64 array
+        Sleep after the last call [ns].
     """
 
     compute_ns: tuple[NDArray[np.float64], ...]
     idle_ns: tuple[NDArray[np.float64], ...]
     tail_ns: NDArray[np.float64]
+    head_ns: NDArray[np.float64]
     tail_idle_ns: NDArray[np.float64]
 
 
@@ -199,8 +204,11 @@ class _Kept:
         total: NDArray[np.float64],
         tail: NDArray[np.float64],
         uneven: set[tuple[int, int]],
+        early: NDArray[np.int64],
     ) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64]]:
         """Return a time before each operation, and after the last, of the ranks [ns].
+
+        What stands in `early` is in neither.
 
         Parameters
         ----------
@@ -209,10 +217,12 @@ class _Kept:
         tail : (ranks,) array
         uneven : set of (int, int)
             (group, leaf) whose samples say how it changes during the run.
+        early : int64 array
+            Leaves whose time stands before the program.
         """
         total = total[:, self.rows] * self.fraction
         extra = np.zeros((len(self.leaf) + 1, len(self.rows)))
-        adrift = np.flatnonzero(self.homeless >= 0)
+        adrift = np.setdiff1d(np.flatnonzero(self.homeless >= 0), early)
         np.add.at(extra, self.homeless[adrift], total[adrift])
         series = []
         for operation, own in enumerate(self.leaf.tolist()):
@@ -229,16 +239,43 @@ class _Kept:
 
 
 def _program(kept: _Kept, uneven: set[tuple[int, int]], *, sleeps: bool) -> Durations:
-    group = kept.group
+    """Return the durations of a program; sleep stays with calls, also of set-up."""
+    group, rows = kept.group, kept.rows
+    early = _set_up(group, rows, kept.homeless, kept.leaf, kept.often)
+    before_ns, after_ns = group.before_ns, group.after_ns
     if sleeps:
-        compute_ns, tail_ns = kept.share_out(
-            group.compute_ns.total, group.tail_ns, uneven
-        )
-        idle_ns, tail_idle_ns = kept.share_out(group.idle_ns, group.tail_idle_ns, set())
-        return Durations(compute_ns, idle_ns, tail_ns, tail_idle_ns)
-    compute_ns, tail_ns = kept.share_out(group.before_ns, group.after_ns, uneven)
-    none = np.zeros((len(tail_ns), 1))
-    return Durations(compute_ns, (none,) * len(compute_ns), tail_ns, none[:, 0])
+        before_ns, after_ns = group.compute_ns.total, group.tail_ns
+    compute_ns, tail_ns = kept.share_out(before_ns, after_ns, uneven, early)
+    head_ns = before_ns[:, rows][early].sum(axis=0) * kept.fraction
+    none = np.zeros((len(rows), 1))
+    if not sleeps:
+        idle_ns = (none,) * len(compute_ns)
+        return Durations(compute_ns, idle_ns, tail_ns, head_ns, none[:, 0])
+    idle_ns, tail_idle_ns = kept.share_out(
+        group.idle_ns, group.tail_idle_ns, set(), np.zeros(0, np.int64)
+    )
+    return Durations(compute_ns, idle_ns, tail_ns, head_ns, tail_idle_ns)
+
+
+def _set_up(
+    group: RankGroup,
+    rows: list[int],
+    homeless: NDArray[np.int64],
+    leaf: NDArray[np.int64],
+    often: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return leaves whose computation stands before a program, not in its loop.
+
+    They happened once, before all calls of a first operation that is repeated, whose
+    iterations or the end would take it otherwise; and they are worth it.
+    """
+    if not len(often) or often[0] == 1 or leaf[0] == INSERTED:
+        return np.zeros(0, np.int64)
+    heavy = _share(group, group.compute_ns.total)[:, rows] >= LEAST_VARIED_LEAF_SHARE
+    elsewhere = (homeless == 0) | (homeless == len(leaf))
+    once = (group.count == 1) & elsewhere & heavy.any(axis=1)
+    before = np.arange(len(once)) < leaf[0]  # leaves are numbered in prefix order
+    return np.flatnonzero(once & before)
 
 
 def _values(

@@ -46,8 +46,9 @@ def programs_of(
             for number in range(len(nodes.shared.step[program]))
         )
         nest = loops.fold(nodes.shared.local[program])
-        tails = durations[program].tail_ns, durations[program].tail_idle_ns
-        found.append(Program(ranks, nest, operations, *tails))
+        own = durations[program]
+        around = own.tail_ns, own.head_ns, own.tail_idle_ns
+        found.append(Program(ranks, nest, operations, *around))
     return tuple(found)
 
 

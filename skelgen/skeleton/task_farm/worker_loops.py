@@ -165,6 +165,7 @@ def alone(program: Program, position: int) -> Program:
         ranks=program.ranks[row],
         operations=tuple(map(own, program.operations)),
         tail_ns=program.tail_ns[row],
+        head_ns=program.head_ns[row],
         tail_idle_ns=program.tail_idle_ns[row],
     )
 

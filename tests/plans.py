@@ -75,7 +75,10 @@ class Builder:
             for leaf, (do, often) in enumerate(nest.leaves)
         )
         tail_ns = np.full(len(ranks), tail_us * 1e3)
-        self.programs.append(Program(tuple(ranks), nest.nest(), operations, tail_ns))
+        head_ns = np.zeros(len(ranks))
+        self.programs.append(
+            Program(tuple(ranks), nest.nest(), operations, tail_ns, head_ns)
+        )
         return self
 
     def _operation(self, do: Do, ranks: int, often: int, leaf: int) -> Operation:

@@ -213,6 +213,24 @@ def names(kind: str, path: str, tree: ast.Module) -> Iterator[str]:
         yield from (name for name in found if not name.startswith("_"))
 
 
+def words_with(part: str, tree: ast.Module) -> set[str]:
+    """Return the names of a module that have a part in them, whatever they name."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name)
+                | ast.arg(arg=name)
+                | ast.Attribute(attr=name)
+                | ast.keyword(arg=str(name))
+                | ast.alias(asname=str(name))
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ) if part in name.lower():
+                found.add(name)
+    return found
+
+
 def imports_in_functions(package: str) -> list[str]:
     """Return where functions of a package import without a comment that says why."""
     found = []

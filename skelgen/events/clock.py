@@ -9,14 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skelgen.events.thresholds import LARGEST_CLOCK_ERROR, SHORTEST_CLOCK_SPAN_NS
 from skelgen.trace import RankFile, TimeScale
 from skelgen.trace.types import TraceFacts
 from skelgen.units import NS_PER_S, format_seconds
 
-#: Two readings of a clock tell its speed when they are this far apart [ns].
-_LONG_ENOUGH_NS = 10_000_000
-#: Clocks that differ from their nominal speed by more are not believed [1].
-_CREDIBLE = 0.01
 _LATEST_NS = 1 << 61
 #: What END records say of the recorder's cost, in the order of `RecordingCost`.
 _COSTS = ("cost_ps", "inside_ps", "request_ps")
@@ -63,9 +60,9 @@ def _host(files: Sequence[RankFile]) -> _Host:
         return _Host(nominal, ticks, round(ticks * nominal), realtime_ns)
     first, last = samples[0], samples[-1]
     measured = nominal
-    if last[1] - first[1] > _LONG_ENOUGH_NS and last[0] > first[0]:
+    if last[1] - first[1] > SHORTEST_CLOCK_SPAN_NS and last[0] > first[0]:
         measured = (last[1] - first[1]) / (last[0] - first[0])
-    if abs(measured / nominal - 1) > _CREDIBLE:
+    if abs(measured / nominal - 1) > LARGEST_CLOCK_ERROR:
         measured = nominal
     return _Host(measured, *first)
 
@@ -91,11 +88,11 @@ def _line(points: list[tuple[float, int]]) -> tuple[float, float]:
     times = np.array([time for time, _ in points])
     values = np.array([float(value) for _, value in points])
     span = float(times.max() - times.min())
-    if span < _LONG_ENOUGH_NS:
+    if span < SHORTEST_CLOCK_SPAN_NS:
         return float(np.median(values)), 0.0
     middle = float(times.mean())
     slope = float(((times - middle) * values).sum() / ((times - middle) ** 2).sum())
-    if abs(slope) > _CREDIBLE:
+    if abs(slope) > LARGEST_CLOCK_ERROR:
         return float(np.median(values)), 0.0
     return float(values.mean()) - slope * middle, slope
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.events.uncounted_calls import unit_ns
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
 from skelgen.units import NS_PER_S, format_seconds, seconds
-
-#: Above this share of lost computation the machine was not quiet [1].
-LOADED = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class Conditions:
         return tuple(text for text in said if text)
 
     def _loaded(self) -> str:
-        if self.queued_share <= LOADED:
+        if self.queued_share <= LOADED_SHARE:
             return ""
         wanted_s = max(self.computed_s - self.slept_s - self.devices_s, self.queued_s)
         return (
@@ -101,7 +99,7 @@ class Conditions:
                 ("slept", self.slept_s),
                 ("waited for files", self.devices_s),
             )
-            if self.share(part_s) > LOADED
+            if self.share(part_s) > LOADED_SHARE
         ]
         if not parts:
             return ""
@@ -112,7 +110,7 @@ class Conditions:
         )
 
     def _unknown(self) -> str:
-        if self.share(self.unknown_s) <= LOADED:
+        if self.share(self.unknown_s) <= LOADED_SHARE:
             return ""
         had_s = max(self.computed_s - self.lost_s, 0.0)
         hint = ""

@@ -79,7 +79,7 @@ def _with_ages(calls: Calls, moved: Calls, order: NDArray[np.int64]) -> Calls:
     changed = np.unique(index[new != age])
     if not len(changed):
         return moved
-    rows = _Rows(calls)
+    rows = RowsOfAges(calls)
     ages = moved.ages.copy()
     edges = np.searchsorted(index, [changed, changed + 1])
     for call, begin, end in zip(naming[changed], *edges, strict=True):
@@ -88,7 +88,7 @@ def _with_ages(calls: Calls, moved: Calls, order: NDArray[np.int64]) -> Calls:
     return replace(moved, ages=ages, age_first=first, age_values=values)
 
 
-class _Rows:
+class RowsOfAges:
     """Rows of ages, which may become more."""
 
     def __init__(self, calls: Calls) -> None:

@@ -15,6 +15,7 @@ from skelgen.events.clock import recording_costs
 from skelgen.events.conditions import Conditions, conditions
 from skelgen.events.objects import ObjectSummary, is_object, summarise_objects
 from skelgen.events.sites import SiteSummary, call_sites
+from skelgen.events.thresholds import COSTLY_S, COSTLY_SHARE
 from skelgen.events.traffic import traffic
 from skelgen.events.types import FAILED_POLL, Calls, Events
 from skelgen.events.uncounted_calls import PassedOn, passed_on, unit_ns
@@ -22,10 +23,6 @@ from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import RankFile, Trace
 from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.units import NS_PER_S, format_seconds, seconds
-
-#: What recording may take without a word: of the ranks' time [0 to 1], and in all [s].
-COSTLY = 0.02
-COSTLY_S = 0.01
 
 #: Name, calls and time inside them [s] of functions.
 RecordedCalls = tuple[tuple[str, int, float], ...]
@@ -334,7 +331,7 @@ def _costly(
     trace: Trace, total_s: float, rare_s: float, share: float
 ) -> tuple[str, ...]:
     """Say what made recording take a share of the run that matters, and what helps."""
-    if share <= COSTLY or total_s <= COSTLY_S:
+    if share <= COSTLY_SHARE or total_s <= COSTLY_S:
         return ()
     said = f"recording took {format_seconds(total_s)}, {share:.1%} of the ranks' time"
     pause = "MPI_Pcontrol(0) pauses recording around parts that do not matter"

@@ -25,8 +25,10 @@ EXPOSED, COMPLETED = 0, 1
 
 #: Bits of the column ``flags``. FAILED_POLL: a Test or Iprobe that found nothing; it
 #: has no ages, and its size is the number of polls in a row that it stands for. HOLES:
-#: the message to or from one partner does not lie in one piece in memory.
-WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL, HOLES = 1, 2, 4, 8, 16
+#: the message to or from one partner does not lie in one piece in memory. MOVED: a poll
+#: that found requests complete, which another call completes since completions were
+#: put in order; it has no ages.
+WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL, HOLES, MOVED = 1, 2, 4, 8, 16, 32
 
 #: What is constant about a call; equal calls share one row. Wildcards are
 #: resolved: ``peer`` and ``tag`` hold the source and tag that the message had. A

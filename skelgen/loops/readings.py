@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
+from skelgen.loops.thresholds import FEW_ITEMS, MOST_READ_DEPTH, SYMBOLS_PER_FOLDED_ITEM
 from skelgen.loops.types import Nest
 
 Reading = Callable[[Nest, int], Nest]
@@ -19,12 +20,6 @@ Reading = Callable[[Nest, int], Nest]
 Knowledge = Callable[[Nest, int], Hashable]
 """What a reading knows that is given a nest and a depth."""
 
-#: Readings of a string whose loops stand inside each other this deep, and deeper.
-_MOST = 6
-#: Nests with fewer items than this, or than one for so many symbols, are small: their
-#: strings are quickly read.
-_FEW = 1000
-_FOLDED = 8
 #: Symbols up to so many times the number of leaves are looked up in a table.
 _SPARSE = 8
 
@@ -51,9 +46,9 @@ def settle(read: Reading, known: Knowledge, length: int) -> Nest:
     """
     found = read(_NOTHING, 0)
     best = without_single_trips(found)
-    small = max(_FEW, length // _FOLDED)
+    small = max(FEW_ITEMS, length // SYMBOLS_PER_FOLDED_ITEM)
     knew = known(_NOTHING, 0)
-    for depth in range(1, _MOST):
+    for depth in range(1, MOST_READ_DEPTH):
         if not _can_shrink(best, length) or depth > deepest(found):
             break
         knows = known(found, depth)
@@ -74,7 +69,7 @@ def settle(read: Reading, known: Knowledge, length: int) -> Nest:
 
 def _can_shrink(nest: Nest, length: int) -> bool:
     """Say whether the string has loops, and a symbol stands in two places."""
-    if len(nest) > max(_FEW, length * 4 // 5):
+    if len(nest) > max(FEW_ITEMS, length * 4 // 5):
         return False
     leaves = nest.symbol[nest.body_items == 0]
     most = int(leaves.max(initial=0))

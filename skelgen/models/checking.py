@@ -128,9 +128,9 @@ def check_model(
     said = left_out(FAMILIES[family], found, chosen, settings)
     errors = measured.of(said) / measured.of(chosen.values) - 1.0
     checked = [
-        _checked(chosen, group, errors, found, goal)
-        for group in configurations(chosen)
-        if measured.judged[group].any()
+        _checked(chosen, indices, errors, found, goal)
+        for indices in configurations(chosen)
+        if measured.judged[indices].any()
     ]
     checked.sort(key=lambda one: -float(np.nan_to_num(abs(one.error), nan=np.inf)))
     return ModelCheck(
@@ -144,14 +144,14 @@ def check_model(
 
 def _checked(
     runs: RunTable,
-    group: runs_ahead.Indices,
+    indices: runs_ahead.Indices,
     errors: Floats,
     found: FittedFormula,
     goal: float,
 ) -> CheckedConfiguration:
-    own = runs.only(group)
+    own = runs.only(indices)
     at = {one.name: float(own.columns[one.name][0]) for one in runs_ahead.extents(runs)}
-    error = float(np.median(errors[group]))
+    error = float(np.median(errors[indices]))
     with np.errstate(all="ignore"):  # loads differ within a configuration
         ratios = own.values / found.at(own.columns)
     good = bool(np.isfinite(ratios).all() and ratios.min() > 0.0)
@@ -159,11 +159,11 @@ def _checked(
     meets = abs(error) <= goal
     advice = None
     if not meets and spread > goal:
-        advice = repeat(at, len(group), spread)
+        advice = repeat(at, len(indices), spread)
     elif not meets:
         advice = neighbour(runs, at)
     return CheckedConfiguration(
-        tuple(at.items()), len(group), error, spread, meets, advice
+        tuple(at.items()), len(indices), error, spread, meets, advice
     )
 
 

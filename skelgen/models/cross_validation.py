@@ -23,9 +23,9 @@ def configurations(runs: RunTable) -> list[runs_ahead.Indices]:
     """Return the runs of each configuration, the ones farthest ahead last."""
     chosen = [i for i, one in enumerate(runs.inputs) if not one.meaning.available]
     _, which = np.unique(runs.at[:, chosen], axis=0, return_inverse=True)
-    groups = [np.flatnonzero(which.ravel() == i) for i in np.unique(which)]
+    by_setting = [np.flatnonzero(which.ravel() == i) for i in np.unique(which)]
     far = runs_ahead.order(runs)
-    return sorted(groups, key=lambda group: float(far[group[0]]))
+    return sorted(by_setting, key=lambda indices: float(far[indices[0]]))
 
 
 def left_out(
@@ -53,9 +53,9 @@ def left_out(
         nan where the other runs determine no model.
     """
     said = np.full(len(runs), np.nan)
-    groups = configurations(runs)
-    for first in range(min(len(groups), _MOST_FITS)):
-        rest = np.concatenate(groups[first::_MOST_FITS])
+    by_setting = configurations(runs)
+    for first in range(min(len(by_setting), _MOST_FITS)):
+        rest = np.concatenate(by_setting[first::_MOST_FITS])
         said[rest] = _without(family, found, runs, rest, settings or _NOTHING)
     return said
 

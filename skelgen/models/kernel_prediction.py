@@ -25,7 +25,7 @@ from skelgen.models.kernel_intervals import (
     method_half_width,
 )
 from skelgen.models.kernel_times import (
-    UNKNOWN_SPREAD,
+    UNREPEATED_SPREAD,
     KernelTimes,
     MeasuredChain,
     Place,
@@ -331,7 +331,7 @@ def _unknown(
     times, doubts, notes = answer.times, [], []
     if times.spread is None:
         told = "no kernel or chain was measured twice at one size, so how much runs "
-        told += f"differ is not known; {UNKNOWN_SPREAD:.0%} are taken"
+        told += f"differ is not known; {UNREPEATED_SPREAD:.0%} are taken"
         doubts.append(Doubt("no-repeats", told, "measure each three times"))
     whole = answer.length == len(times.loop) and not answer.reused
     if not errors and not whole:

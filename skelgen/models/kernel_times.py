@@ -21,7 +21,7 @@ from skelgen.trust.intervals import MEDIAN_FACTOR, relative_spread
 Place = tuple[float, ...]
 
 #: Spread of a run where nothing was measured twice [1], as `store expect` takes it.
-UNKNOWN_SPREAD = 0.15
+UNREPEATED_SPREAD = 0.15
 
 #: No interval of a time is wider to one side: a logarithm of a factor.
 _WIDEST = 5.0
@@ -115,7 +115,7 @@ class KernelTimes:
     def half_width(self, runs: int) -> float:
         """Return half of the 90 % interval of a median: a difference of logarithms."""
         if self.spread is None:
-            return NORMAL * UNKNOWN_SPREAD / math.sqrt(runs)
+            return NORMAL * UNREPEATED_SPREAD / math.sqrt(runs)
         error = self.spread * (MEDIAN_FACTOR if runs > 2 else 1.0) / math.sqrt(runs)
         return min(students(self.freedom) * error, _WIDEST)
 
@@ -160,7 +160,7 @@ def gather(
     for at, chain, time_s in zip(runs.at, named, runs.values, strict=True):
         of_place = found.setdefault(tuple(map(float, at)), {})
         of_place.setdefault(chain, []).append(float(time_s))
-    groups = [times for of_place in found.values() for times in of_place.values()]
+    repeated = [times for of_place in found.values() for times in of_place.values()]
     return KernelTimes(
         loop=loop,
         outside=tuple(dict.fromkeys(outside)),
@@ -173,8 +173,8 @@ def gather(
             }
             for place, of_place in found.items()
         },
-        spread=relative_spread(*groups),
-        freedom=sum(len(times) - 1 for times in groups),
+        spread=relative_spread(*repeated),
+        freedom=sum(len(times) - 1 for times in repeated),
         fixed=tuple(fixed),
     )
 

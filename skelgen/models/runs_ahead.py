@@ -80,18 +80,18 @@ def _order(runs: RunTable) -> Floats:
 def folds(runs: RunTable) -> Iterator[tuple[Indices, Indices]]:
     """Yield runs to learn from, and runs ahead of them.
 
-    Runs that are equally far ahead stay together, and at least two such groups are
+    Runs that are equally far ahead stay together, and at least two such steps are
     learnt from.
     """
     far = order(runs)
-    groups = np.unique(np.round(far, 9))
+    steps = np.unique(np.round(far, 9))
     seen = set()
     for part in _PARTS:
-        count = min(max(round(part * len(groups)), 2), len(groups) - 1)
+        count = min(max(round(part * len(steps)), 2), len(steps) - 1)
         if count < 2 or count in seen:
             continue
         seen.add(count)
-        behind = far <= groups[count - 1] + _SAME
+        behind = far <= steps[count - 1] + _SAME
         yield np.flatnonzero(behind), np.flatnonzero(~behind)
 
 
@@ -100,9 +100,9 @@ def mixed_folds(runs: RunTable) -> Iterator[tuple[Indices, Indices]]:
 
     Runs that are equally far ahead stay together, and neighbours are left out by turns.
     """
-    groups, which = np.unique(np.round(order(runs), 9), return_inverse=True)
+    steps, which = np.unique(np.round(order(runs), 9), return_inverse=True)
     turns = which.ravel() % _TURNS
-    if len(groups) < 2 * _TURNS:
+    if len(steps) < 2 * _TURNS:
         return
     for turn in range(_TURNS):
         yield np.flatnonzero(turns != turn), np.flatnonzero(turns == turn)

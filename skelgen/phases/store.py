@@ -11,7 +11,7 @@ from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.variables import settings_of
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.phases.types import BODY, PARTS, NestLevel, Parameters, Phase
+from skelgen.phases.types import BODY, PHASE_PARTS, NestLevel, Parameters, Phase
 from skelgen.signature.read import read_provenance
 from skelgen.signature.write import provenance_lines, quoted, unseen_lines
 from skelgen.trust.recording_doubts import read_unseen
@@ -254,8 +254,10 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
 
 def _part(fields: dict[str, Field]) -> str:
     part = fields["part"].text() if "part" in fields else BODY
-    if part not in PARTS:
-        raise fields["part"].error(f"read {part[:60]!r}, expected {', '.join(PARTS)}")
+    if part not in PHASE_PARTS:
+        raise fields["part"].error(
+            f"read {part[:60]!r}, expected {', '.join(PHASE_PARTS)}"
+        )
     return part
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 #: Parts of a run that a phase can be: what comes before the first loop whose iterations
 #: are phases and after the last one, and all between.
 PROLOGUE, BODY, EPILOGUE = "prologue", "body", "epilogue"
-PARTS = (PROLOGUE, BODY, EPILOGUE)
+PHASE_PARTS = (PROLOGUE, BODY, EPILOGUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Phase:
     share : float
         Part of the application's time [0 to 1].
     part : str
-        One of `PARTS`.
+        One of `PHASE_PARTS`.
     stratum : str
         What tells its occurrences from others of the same structure before they run:
         ``number mod 10 = 9`` or ``bytes > 3000``; empty where nothing does.

@@ -25,6 +25,7 @@ from skelgen import __version__
 from skelgen.errors import SkelgenError
 from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
+from skelgen.events.completion_order import in_canonical_order
 from skelgen.events.conditions import conditions
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.reorder import move, reorder_calls
@@ -132,6 +133,7 @@ def signature_of_run(
     progress.start("finding the structure", 4)
     collected = [team.each(lambda: collect_part(own, common))]
     calls = added_calls(team.gather(recorded_calls(collected[0].events)))
+    collected.append(_in_canonical_order(collected.pop()))
     progress.advance(1)
     events, clusters, concurrent = _clustered(
         collected.pop(), common.warnings, wanted, team
@@ -152,6 +154,11 @@ def signature_of_run(
     progress.advance(1)
     progress.finish()
     return signature
+
+
+def _in_canonical_order(part: EventsOfRanks) -> EventsOfRanks:
+    """Put completions in order that were found by polling; each rank on its own."""
+    return replace(part, events=in_canonical_order(part.events))
 
 
 def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:

@@ -157,12 +157,12 @@ def outcomes(most_lines: int | None = None) -> list[ForecastOutcome]:
 
 def scores(found: Sequence[ForecastOutcome]) -> list[Score]:
     """Compare forecasts with what happened, by method, quantity and horizon."""
-    groups: dict[tuple[str, str, str, float], list[ForecastOutcome]] = {}
+    by_key: dict[tuple[str, str, str, float], list[ForecastOutcome]] = {}
     for one in found:
         kept = one.kept
         key = (kept.method, kept.quantity, kept.covariate, kept.horizon_s)
-        groups.setdefault(key, []).append(one)
-    return [_score(*key, group) for key, group in sorted(groups.items())]
+        by_key.setdefault(key, []).append(one)
+    return [_score(*key, own) for key, own in sorted(by_key.items())]
 
 
 def _score(
@@ -170,9 +170,9 @@ def _score(
     quantity: str,
     covariate: str,
     horizon_s: float,
-    group: Sequence[ForecastOutcome],
+    own: Sequence[ForecastOutcome],
 ) -> Score:
-    pairs = [(one.kept, one.happened) for one in group if one.happened is not None]
+    pairs = [(one.kept, one.happened) for one in own if one.happened is not None]
     errors = [abs(kept.p50 - value) for kept, value in pairs]
     inside = [kept.p5 <= value <= kept.p95 for kept, value in pairs]
     nan = float("nan")
@@ -182,7 +182,7 @@ def _score(
         quantity,
         covariate,
         horizon_s,
-        len(group),
+        len(own),
         len(pairs),
         median,
         p90,

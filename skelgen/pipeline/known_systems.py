@@ -185,7 +185,7 @@ def chosen(rows: SystemRows, name: str) -> SystemRows:
 
 def compare_systems(first: SystemRows, second: SystemRows) -> list[ComparedValue]:
     """Compare what was measured of both: facts, then times of operations."""
-    left, right = _grouped(first), _grouped(second)
+    left, right = _by_place(first), _by_place(second)
     found = []
     for key in left:
         if key not in right:
@@ -200,7 +200,7 @@ def compare_systems(first: SystemRows, second: SystemRows) -> list[ComparedValue
 _Values = tuple[list[float], list[float]]
 
 
-def _grouped(rows: SystemRows) -> dict[tuple[str, str, int], _Values]:
+def _by_place(rows: SystemRows) -> dict[tuple[str, str, int], _Values]:
     """Return medians and all ends of ranges, by name, unit and cores."""
     found: dict[tuple[str, str, int], _Values] = {}
     for fact in rows.facts:

@@ -92,6 +92,6 @@ def unknown_spread(found: RunComparison) -> str:
 
 def counts(found: RunComparison) -> str:
     """Say how many runs the spread is from."""
-    groups = {id(one): len(one.runs) for one in found.repeated if one.known}
-    many = [f"{count}" for count in dict.fromkeys(groups.values())]
+    sizes = {id(one): len(one.runs) for one in found.repeated if one.known}
+    many = [f"{count}" for count in dict.fromkeys(sizes.values())]
     return f"of {' and '.join(many)} runs"

@@ -165,8 +165,8 @@ def _interval(runs: Sequence[Run], others: Sequence[Run]) -> Interval:
     times_s = [run.time_s for run in runs]
     spread = relative_spread(times_s)
     if len(times_s) < _FEWEST:
-        groups = [[r.time_s for r in one.runs] for one in repeats(others)]
-        known = relative_spread(*(group for group in groups if len(group) > 1))
+        measured = [[r.time_s for r in one.runs] for one in repeats(others)]
+        known = relative_spread(*(of_one for of_one in measured if len(of_one) > 1))
         spread = max(
             one
             for one in (spread, _UNKNOWN_SPREAD if known is None else known)

@@ -344,7 +344,7 @@ def _expected_s(
 ) -> float:
     """Estimate the skeleton's time from the time that kept calls stand for [s]."""
     # What was attached to operations of no leaf, or behind the last call.
-    kept_ns = sum(float(program.tail_ns.sum()) for program in programs)
+    kept_ns = sum(float((one.tail_ns + one.head_ns).sum()) for one in programs)
     kept_ns += sum(
         float(series_sums(operation.compute_ns.values, operation.occurrences).sum())
         for program in programs

@@ -131,12 +131,15 @@ class Program:
     operations : tuple of Operation
     tail_ns : (ranks,) float64 array
         Computation after the last call [ns].
+    head_ns : (ranks,) float64 array
+        Computation before the first call that happened only once [ns].
     """
 
     ranks: tuple[int, ...]
     nest: Nest
     operations: tuple[Operation, ...]
     tail_ns: NDArray[np.float64]
+    head_ns: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,11 +158,11 @@ def compared_runs(runs: Sequence[Run], repeated: Sequence[Repeated]) -> RunCompa
     repeated : sequence of Repeated
         Of each run.
     """
-    groups = tuple({id(one): one for one in repeated if one.known}.values())
+    compared = tuple({id(one): one for one in repeated if one.known}.values())
 
     def of(name: str, kind: str, unit: str, read: _Read) -> ComparedQuantity:
         values = tuple(map(read, runs))
-        spreads = [_difference(map(read, one.runs)) for one in groups]
+        spreads = [_difference(map(read, one.runs)) for one in compared]
         known = [one for one in spreads if not math.isnan(one)]
         return ComparedQuantity(
             name,

@@ -74,7 +74,7 @@ def _with_truth(prediction: StoredPrediction, run: Run | None) -> StoredPredicti
 
 
 @dataclass(slots=True)
-class _Group:
+class _RunsInOrder:
     """Runs that a kind of prediction cannot tell apart, by their start."""
 
     started: list[float]
@@ -89,35 +89,35 @@ class _Candidates:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = sorted(runs, key=_began)
-        self._indexes: dict[tuple[bool, bool], dict[_Key, _Group]] = {}
+        self._indexes: dict[tuple[bool, bool], dict[_Key, _RunsInOrder]] = {}
 
     def first(self, prediction: StoredPrediction, within_s: float) -> Run | None:
         """Return the first comparable run after a prediction."""
         kind = bool(prediction.ranks), bool(prediction.hosts)
         if kind not in self._indexes:
             self._indexes[kind] = self._index(*kind)
-        group = self._indexes[kind].get(_key(prediction, *kind))
-        for run in () if group is None else _between(group, prediction.made, within_s):
+        those = self._indexes[kind].get(_key(prediction, *kind))
+        for run in () if those is None else _between(those, prediction.made, within_s):
             if not prediction.hosts or same_hosts(prediction.hosts, run.hosts):
                 return run
         return None
 
-    def _index(self, ranks: bool, hosts: bool) -> dict[_Key, _Group]:
-        groups: dict[_Key, _Group] = defaultdict(lambda: _Group([], []))
+    def _index(self, ranks: bool, hosts: bool) -> dict[_Key, _RunsInOrder]:
+        indexed: dict[_Key, _RunsInOrder] = defaultdict(lambda: _RunsInOrder([], []))
         for run in self._runs:
-            group = groups[_key(run, ranks, hosts)]
-            group.started.append(_began(run))
-            group.runs.append(run)
-        return dict(groups)
+            those = indexed[_key(run, ranks, hosts)]
+            those.started.append(_began(run))
+            those.runs.append(run)
+        return dict(indexed)
 
 
-def _between(group: _Group, made: float, within_s: float) -> Iterator[Run]:
+def _between(those: _RunsInOrder, made: float, within_s: float) -> Iterator[Run]:
     if not math.isfinite(made):
         return
-    for at in range(bisect_left(group.started, made), len(group.runs)):
-        if group.started[at] > made + within_s:
+    for at in range(bisect_left(those.started, made), len(those.runs)):
+        if those.started[at] > made + within_s:
             return
-        yield group.runs[at]
+        yield those.runs[at]
 
 
 def _key(row: StoredPrediction | Run, ranks: bool, hosts: bool) -> _Key:

@@ -64,7 +64,7 @@ class RepeatedRuns:
 
 
 def repeats(runs: Iterable[Run]) -> list[RepeatedRuns]:
-    """Group runs of one configuration.
+    """Join runs of one configuration.
 
     One configuration has the same application, executable, inputs, ranks, nodes, ranks
     per node and system. Runs that failed are left out.
@@ -79,11 +79,11 @@ def repeats(runs: Iterable[Run]) -> list[RepeatedRuns]:
         In the order of their first runs; a configuration that ran once has a spread
         of 0.
     """
-    groups: dict[Hashable, list[Run]] = {}
+    by_configuration: dict[Hashable, list[Run]] = {}
     for run in runs:
         if run.status == "ok" and math.isfinite(run.time_s) and run.time_s > 0:
-            groups.setdefault(configuration_of(run), []).append(run)
-    return [_repeat(own) for own in groups.values()]
+            by_configuration.setdefault(configuration_of(run), []).append(run)
+    return [_repeat(own) for own in by_configuration.values()]
 
 
 def configuration_of(run: Run) -> Hashable:

@@ -60,20 +60,20 @@ def track_records(predictions: Iterable[StoredPrediction]) -> list[TrackRecord]:
 def records_by(
     predictions: Iterable[StoredPrediction], name_of: Callable[[StoredPrediction], str]
 ) -> list[tuple[str, TrackRecord]]:
-    """Say how good predictions were in groups, by the groups' names.
+    """Say how good predictions were, by a name of each prediction.
 
     Parameters
     ----------
     predictions : iterable of StoredPrediction
     name_of : callable
-        Names the group of a prediction; the methods of a group stand in its record.
+        Names what a prediction counts for; the methods of a name stand in its record.
     """
-    groups: dict[str, list[StoredPrediction]] = {}
+    by_name: dict[str, list[StoredPrediction]] = {}
     for one in predictions:
-        groups.setdefault(name_of(one), []).append(one)
+        by_name.setdefault(name_of(one), []).append(one)
     return [
         (name, _track_record(", ".join(sorted({one.method for one in those})), those))
-        for name, those in sorted(groups.items())
+        for name, those in sorted(by_name.items())
     ]
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED
-from skelgen.events.types import FAILED_POLL, NO_PEER, NO_TAG, PROC_NULL
+from skelgen.events.types import FAILED_POLL, MOVED, NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
 from skelgen.symbols.pairs import ON_REQUESTS, PARTNER_KINDS, Pairs
 from skelgen.symbols.requests import Ages, RequestUses, rebased_ages, uses_of
@@ -99,7 +99,7 @@ def _opens(calls: Calls, pairs: Pairs) -> NDArray[np.bool_]:
 def _mark_empty_completions(
     calls: Calls, pairs: Pairs, fate: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
-    """Leave completions of nothing out; return those that are failed polls."""
+    """Leave completions of nothing out; return those that only looked."""
     empty_row = np.diff(calls.age_first) == 0
     empty = pairs.is_kind(*ON_REQUESTS)[pairs.of_call]
     empty &= empty_row[calls.ages]
@@ -108,7 +108,11 @@ def _mark_empty_completions(
     polling = pairs.is_kind(CallKind.COMPLETE)
     if len(tests):
         polling &= tests[pairs.shape["function"]]
-    return np.flatnonzero(empty & polling[pairs.of_call])
+    found = polling[pairs.of_call]
+    moved = (calls.shapes["flags"] & MOVED) != 0
+    if moved.any():
+        found |= moved[calls.shape]
+    return np.flatnonzero(empty & found)
 
 
 def _leave_out_partners(

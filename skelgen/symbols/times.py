@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
+from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
+from skelgen.events.types import MOVED
 from skelgen.symbols.pairs import rank_slices
 from skelgen.symbols.types import Fate, Lost
-
-#: Gaps between two polls that are longer than this are computation [ns].
-LONGEST_POLLING_GAP_NS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,8 @@ def _polling(
     local = np.array([function_info(n).kind is CallKind.LOCAL for n in names])[function]
     other = np.flatnonzero(~local)
     asks = np.array([_asks(name) for name in names])[function[other]]
-    failed = (fate[own][other] == Fate.WAITING) & asks
+    found = (calls.shapes["flags"] & MOVED) != 0
+    failed = (fate[own][other] == Fate.WAITING) & asks & ~found[calls.shape[own][other]]
     polling = np.zeros(len(other) + 1, bool)
     polling[1:-1] = failed[:-1] & asks[1:]
     other_yet = (~local).astype(np.int64)

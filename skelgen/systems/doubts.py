@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from skelgen.events.conditions import LOADED
+from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.trust import Doubt
 
 #: Repeats that differ by more of their median make a fact doubtful [1].
@@ -34,7 +34,7 @@ def doubt_of(spread: float, queued: float | None) -> str:
     'busy: other processes had the core for 50% of the time'
     """
     said = []
-    if queued is not None and queued > LOADED:
+    if queued is not None and queued > LOADED_SHARE:
         said.append(
             f"{_BUSY}: other processes had the core for {queued:.0%} of the time"
         )
@@ -57,7 +57,7 @@ def doubts_of(told: Sequence[str]) -> tuple[Doubt, ...]:
             Doubt(
                 "busy",
                 f"{busy} of {len(told)} values were measured on a busy machine: other "
-                f"processes had a core for more than {LOADED:.0%} of the time",
+                f"processes had a core for more than {LOADED_SHARE:.0%} of the time",
                 "measure again when the hosts are quiet",
             )
         )

@@ -173,24 +173,24 @@ def _operations(
     messages: Sequence[MeasuredMessage], hosts: Mapping[str, HostFacts]
 ) -> Iterator[OperationTimes]:
     """Yield the law of each operation on each set of hosts and number of ranks."""
-    groups: dict[tuple[tuple[str, ...], str, int], list[MeasuredMessage]]
-    groups = defaultdict(list)
+    by_operation: dict[tuple[tuple[str, ...], str, int], list[MeasuredMessage]]
+    by_operation = defaultdict(list)
     for one in messages:
-        groups[one.hosts, one.operation, one.ranks].append(one)
-    for (names, operation, ranks), group in groups.items():
-        by_size = {one.size_bytes: one for one in group}
+        by_operation[one.hosts, one.operation, one.ranks].append(one)
+    for (names, operation, ranks), alike in by_operation.items():
+        by_size = {one.size_bytes: one for one in alike}
         points = tuple(
             (size, statistics.median(by_size[size].times_s)) for size in sorted(by_size)
         )
         known = next((hosts[name] for name in names if name in hosts), None)
-        spread = statistics.median(spread_of(one.times_s) for one in group)
+        spread = statistics.median(spread_of(one.times_s) for one in alike)
         queued = max(
-            (one.queued for one in group if one.queued is not None), default=None
+            (one.queued for one in alike if one.queued is not None), default=None
         )
         law = fit_times(
             [size for size, _ in points],
             [time_s for _, time_s in points],
-            eager_bytes=group[0].eager_bytes,
+            eager_bytes=alike[0].eager_bytes,
         )
         # Between collectives a jump is another algorithm: it is a stretch, no limit.
         law = law if operation == SEND_RECEIVE else replace(law, eager_bytes=0)
@@ -200,7 +200,7 @@ def _operations(
             ranks=ranks,
             law=law,
             points=points,
-            repeats=min(len(one.times_s) for one in group),
+            repeats=min(len(one.times_s) for one in alike),
             spread=spread,
             mpi="" if known is None else known.mpi,
             doubt=doubt_of(spread, queued),

@@ -80,7 +80,7 @@ def learn(cases: Sequence[Case], prior: MethodErrors | None = None) -> MethodErr
     InputError
         When no method has enough applications.
     """
-    methods = _grouped(cases, lambda one: one.method)
+    methods = _split(cases, lambda one: one.method)
     known = {
         m: own
         for m, own in methods.items()
@@ -101,7 +101,7 @@ def learn(cases: Sequence[Case], prior: MethodErrors | None = None) -> MethodErr
             least = prior.of(method).half_width
         if not math.isfinite(least):
             least = 0.0
-        families = _grouped(own, lambda one: one.family)
+        families = _split(own, lambda one: one.family)
         entries.append(_learnt(method, "", own, least))
         entries += [
             _learnt(method, family, its, least)
@@ -111,13 +111,11 @@ def learn(cases: Sequence[Case], prior: MethodErrors | None = None) -> MethodErr
     return MethodErrors(tuple(entries))
 
 
-def _grouped(
-    cases: Iterable[Case], key: Callable[[Case], str]
-) -> dict[str, list[Case]]:
-    groups: dict[str, list[Case]] = {}
+def _split(cases: Iterable[Case], key: Callable[[Case], str]) -> dict[str, list[Case]]:
+    parts: dict[str, list[Case]] = {}
     for one in cases:
-        groups.setdefault(key(one), []).append(one)
-    return groups
+        parts.setdefault(key(one), []).append(one)
+    return parts
 
 
 def _applications(cases: Iterable[Case]) -> int:
@@ -127,8 +125,8 @@ def _applications(cases: Iterable[Case]) -> int:
 def _scores(
     cases: Iterable[Case], key: Callable[[Case], str]
 ) -> dict[str, list[float]]:
-    groups = _grouped(cases, key)
-    return {name: [one.excess() for one in own] for name, own in groups.items()}
+    parts = _split(cases, key)
+    return {name: [one.excess() for one in own] for name, own in parts.items()}
 
 
 def _half_width(scores: _Scores, least: float) -> float:
@@ -145,13 +143,13 @@ def _learnt(
     held = held_apart(cases, least)
     shares = {name: statistics.fmean(own) for name, own in held.items()}
     worst = min(shares, key=lambda name: shares[name])
-    groups = _grouped(cases, lambda one: one.application)
+    parts = _split(cases, lambda one: one.application)
     centres = {
         name: statistics.median(one.log_error for one in own)
-        for name, own in groups.items()
+        for name, own in parts.items()
     }
     within = {
-        name: [one.excess(centres[name]) for one in own] for name, own in groups.items()
+        name: [one.excess(centres[name]) for one in own] for name, own in parts.items()
     }
     return MethodError(
         method=method,
@@ -202,7 +200,7 @@ def held_apart(cases: Sequence[Case], least: float = 0.0) -> dict[str, list[bool
         For each application, with the error that the other applications give.
     """
     found = {}
-    for name, own in _grouped(cases, lambda one: one.application).items():
+    for name, own in _split(cases, lambda one: one.application).items():
         half_width = half_width_without(cases, name, least)
         found[name] = [one.excess() <= half_width for one in own]
     return found

@@ -86,16 +86,16 @@ def _ends(one: Message) -> tuple[int, int]:
 
 def history_chart(name: str, facts: Sequence[Fact]) -> Chart:
     """Prepare the picture of a value over time: a panel for each host and its cores."""
-    groups: dict[tuple[str, int], list[Fact]] = defaultdict(list)
+    by_host: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for one in facts:
         if math.isfinite(one.measured) and math.isfinite(one.value):
-            groups[one.host, one.cores].append(one)
-    shown = list(groups.items())[:MOST_PANELS]
+            by_host[one.host, one.cores].append(one)
+    shown = list(by_host.items())[:MOST_PANELS]
     moments = [one.measured for _, those in shown for one in those]
     across = linear_axis(moments, CHART_WIDTH)
     panels = [_history(*key, those, across) for key, those in shown]
     notes = ["Points: medians, with smallest and largest repeat. Red: in doubt."]
-    if hidden := len(groups) - len(shown):
+    if hidden := len(by_host) - len(shown):
         notes.append(f"{hidden} more hosts are not drawn.")
     return chart(f"{name} over time, UTC", panels, notes)
 

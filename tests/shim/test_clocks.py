@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from skelgen.events import collect
-from skelgen.events.conditions import LOADED, conditions
+from skelgen.events.conditions import conditions
+from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.matching import match
 from skelgen.trace import open_trace
 from tests.shim.conftest import HERE, Lab, Record, preloaded
@@ -129,7 +130,7 @@ def test_sleep_is_not_taken_for_load(record: Record) -> None:
     assert taken.slept_s > 0.9 * 20 * 0.01
     assert taken.lost_s == pytest.approx(taken.slept_s + taken.queued_s)
     assert any(" the ranks slept for " in warning for warning in taken.warnings)
-    if taken.queued_share < LOADED:  # it was a quiet machine
+    if taken.queued_share < LOADED_SHARE:  # it was a quiet machine
         assert len(taken.warnings) == 1
 
 
@@ -189,7 +190,7 @@ def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
     (trace,) = read_run(tmp_path / "run")
     assert sum(event.lost_us > 0 for event in trace.of("Barrier")) > 10
     taken = conditions(open_trace(tmp_path / "run").files)
-    assert taken.lost_share > 5 * LOADED
+    assert taken.lost_share > 5 * LOADED_SHARE
     needs_queues()
     assert taken.queued_s > 0.9 * taken.lost_s
     (warning,) = taken.warnings

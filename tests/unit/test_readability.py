@@ -36,6 +36,36 @@ def test_names_of_constants_are_found_one_by_one() -> None:
     assert list(readability.names("constants", "x.py", tree)) == ["A", "B", "C"]
 
 
+#: Packages in which runs, rows and points are put together, and their modules that do
+#: know groups of ranks.
+WITHOUT_GROUPS = {
+    *("forecasts", "models", "pipeline", "server", "store", "systems", "trust", "web")
+}
+OF_RANKS = {
+    *("pipeline/build.py", "pipeline/compile.py", "web/call_sites.py"),
+    *("web/loop_balance.py", "web/loop_tree.py", "web/page.py", "web/rank_blocks.py"),
+    *("web/run_pictures.py", "web/time_table.py", "web/wait_states.py"),
+}
+#: Words of Python's library.
+OF_PYTHON = {"groupby", "lastgroup"}
+
+
+def test_a_group_is_one_of_ranks() -> None:
+    found = {
+        path: names
+        for path, tree in readability.modules().items()
+        if path.partition("/")[0] in WITHOUT_GROUPS
+        and (names := readability.words_with("group", tree) - OF_PYTHON)
+    }
+    assert found.keys() == OF_RANKS
+
+
+def test_words_with_a_part_are_found_wherever_they_are_named() -> None:
+    tree = ast.parse("def group_of(a, *, groups=1): b.of_group(Group=c)\nx = Grouping")
+    found = readability.words_with("group", tree)
+    assert found == {"group_of", "groups", "of_group", "Group", "Grouping"}
+
+
 def test_a_folder_of_the_skeleton_stage_has_at_most_twelve_rooms() -> None:
     found = readability.rooms("skeleton")
     assert found["skeleton"] > 5

@@ -12,7 +12,7 @@ from tests.readability import PACKAGE, modules
 
 FILES = [f"{stage}/thresholds.py" for stage in thresholds.stages()]
 STAGES = {
-    *("phases", "prediction", "reference", "signature", "skeleton"),
+    *("events", "loops", "phases", "prediction", "reference", "signature", "skeleton"),
     *("symbols", "trust", "workload"),
 }
 

@@ -62,12 +62,12 @@ class CandidateSum:
 
 def averaged(runs: RunTable) -> RunTable:
     """Return each case once, with the mean of what was measured."""
-    unique, group = np.unique(runs.at, axis=0, return_inverse=True)
-    group = group.reshape(-1)
+    unique, setting = np.unique(runs.at, axis=0, return_inverse=True)
+    setting = setting.reshape(-1)
     # The smallest first: sums of numbers far apart do not depend on the order of runs.
     order = np.argsort(runs.values, kind="stable")
-    sums = np.bincount(group[order], runs.values[order])
-    return replace(runs, at=unique, values=sums / np.bincount(group))
+    sums = np.bincount(setting[order], runs.values[order])
+    return replace(runs, at=unique, values=sums / np.bincount(setting))
 
 
 def term_cost(count: int, runs: int) -> float:

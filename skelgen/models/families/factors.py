@@ -152,18 +152,20 @@ def merged(
         Names of those that were joined.
     """
     columns = columns_of([factor.z for factor in factors], runs).T
-    groups: list[list[int]] = []
+    bundles: list[list[int]] = []
     for i, column in enumerate(columns):
         if np.ptp(column) == 0.0 or not np.isfinite(column).all():
             continue
-        for group in groups:
-            if _correlated(columns[group[0]], column):
-                group.append(i)
+        for bundle in bundles:
+            if _correlated(columns[bundle[0]], column):
+                bundle.append(i)
                 break
         else:
-            groups.append([i])
-    joined = [_joined([factors[i] for i in group], columns[group]) for group in groups]
-    same = [[factors[i].name for i in group] for group in groups if len(group) > 1]
+            bundles.append([i])
+    joined = [
+        _joined([factors[i] for i in bundle], columns[bundle]) for bundle in bundles
+    ]
+    same = [[factors[i].name for i in bundle] for bundle in bundles if len(bundle) > 1]
     return joined, same
 
 
@@ -176,11 +178,11 @@ def _correlated(first: Floats, second: Floats) -> bool:
     return bool(abs(unit(first) @ unit(second)) > 1.0 - _SAME)
 
 
-def _joined(group: list[Factor], columns: Floats) -> Factor:
-    simplest = min(group, key=lambda one: len(to_text(one.z)))
+def _joined(bundle: list[Factor], columns: Floats) -> Factor:
+    simplest = min(bundle, key=lambda one: len(to_text(one.z)))
     values = len(np.unique(np.round(columns[0] / np.max(np.abs(columns[0])), 12)))
-    degree = min(sum(one.degree for one in group), max(values - 1, 1))
-    if len(group) == 1:
+    degree = min(sum(one.degree for one in bundle), max(values - 1, 1))
+    if len(bundle) == 1:
         return replace(simplest, degree=degree)
-    name = ", ".join(one.name for one in group)
+    name = ", ".join(one.name for one in bundle)
     return Factor(name, "", simplest.z, degree)

@@ -263,11 +263,11 @@ def _written(
     )
 
 
-def _doubt(group: list[str]) -> Doubt:
+def _doubt(alike: list[str]) -> Doubt:
     return Doubt(
         "not-separable",
         f"one function in these runs, so that only their product is known: "
-        f"{', '.join(group)}",
+        f"{', '.join(alike)}",
         "add runs on a system where they differ",
     )
 

@@ -157,14 +157,14 @@ def _terms(
     computing = () if computation is None else orders(computation, sizes)
     sending = () if communication is None else orders(communication, sizes)
     start = dict.fromkeys((*computing, Number(1.0)))  # some time in any case: d1
-    groups = [
+    choices = [
         (start, "", 1),
         (computing, cpu.name if cpu else "", 2),
         (sending, bandwidth.name if bandwidth else "", 3),
         ((sending[1:] or sending[:1]) if latency else (), _name(latency), 4),
     ]
     found: dict[tuple[Expression, str], str] = {}
-    for complexity, load, number in groups:
+    for complexity, load, number in choices:
         for letter, term in zip(ascii_lowercase, complexity, strict=False):
             found.setdefault((term, load), f"{letter}{number}")
     return [(term, load, name) for (term, load), name in found.items()]

@@ -135,9 +135,9 @@ def to_python(expression: Expression, name: str = "time_s") -> str:
             case FunctionCall(own, inner):
                 return FunctionCall(functions.get(own, own), inner)
             case Sum(parts) if len(parts) > _MANY:
-                return Sum(tuple(Sum(one) for one in _groups(parts)))
+                return Sum(tuple(Sum(one) for one in _batches(parts)))
             case Product(parts) if len(parts) > _MANY:
-                return Product(tuple(Product(one) for one in _groups(parts)))
+                return Product(tuple(Product(one) for one in _batches(parts)))
             case _:
                 return None
 
@@ -151,8 +151,8 @@ def to_python(expression: Expression, name: str = "time_s") -> str:
     return f"from math import *\n\n\ndef {name}({taken}):\n{renamed}    return {text}\n"
 
 
-def _groups(parts: tuple[Expression, ...]) -> list[tuple[Expression, ...]]:
-    """Return parts in groups, because Python reads no chain of thousands."""
+def _batches(parts: tuple[Expression, ...]) -> list[tuple[Expression, ...]]:
+    """Return parts in batches, because Python reads no chain of thousands."""
     return [parts[i : i + _MANY] for i in range(0, len(parts), _MANY)]
 
 

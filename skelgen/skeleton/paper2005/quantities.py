@@ -166,7 +166,7 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
         for leaf in current.column("leaf", program).tolist()
     )
     tail_ns = group.tail_ns[rows] / round(draft.scaling_factor)
-    return Durations(series, tail_ns + held_ns[-1])
+    return Durations(series, tail_ns + held_ns[-1], np.zeros(len(rows)))
 
 
 def _given(

@@ -41,10 +41,13 @@ class Durations:
         Of each operation [ns].
     tail_ns : (ranks,) float64 array
         After the last call [ns].
+    head_ns : (ranks,) float64 array
+        Before the first call, where that call is repeated and this is not [ns].
     """
 
     compute_ns: tuple[NDArray[np.float64], ...]
     tail_ns: NDArray[np.float64]
+    head_ns: NDArray[np.float64]
 
 
 def uneven_leaves(signature: Signature) -> set[tuple[int, int]]:
@@ -176,7 +179,9 @@ def _program(
     kept = leaf != INSERTED
     leaf_often = np.bincount(leaf[kept], often[kept], minlength=len(group.count))
     extra = np.zeros((len(leaf) + 1, len(rows)))
-    adrift = np.flatnonzero(homeless >= 0)
+    early = _set_up(group, rows, homeless, leaf, often)
+    head_ns = total[early].sum(axis=0)
+    adrift = np.setdiff1d(np.flatnonzero(homeless >= 0), early)
     np.add.at(extra, homeless[adrift], total[adrift])
     series = []
     for operation, own in enumerate(leaf.tolist()):
@@ -188,7 +193,28 @@ def _program(
             samples = group.compute_ns.samples[own][rows]
             value = value + _values(part, samples, columns, count)
         series.append(value)
-    return Durations(tuple(series), group.tail_ns[rows] * fraction + extra[-1])
+    return Durations(tuple(series), group.tail_ns[rows] * fraction + extra[-1], head_ns)
+
+
+def _set_up(
+    group: RankGroup,
+    rows: list[int],
+    homeless: NDArray[np.int64],
+    leaf: NDArray[np.int64],
+    often: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return leaves whose computation stands before a program, not in its loop.
+
+    They happened once, before all calls of a first operation that is repeated, whose
+    iterations or the end would take it otherwise; and they are worth it.
+    """
+    if not len(often) or often[0] == 1 or leaf[0] == INSERTED:
+        return np.zeros(0, np.int64)
+    heavy = _share(group, group.compute_ns.total)[:, rows] >= LEAST_VARIED_LEAF_SHARE
+    elsewhere = (homeless == 0) | (homeless == len(leaf))
+    once = (group.count == 1) & elsewhere & heavy.any(axis=1)
+    before = np.arange(len(once)) < leaf[0]  # leaves are numbered in prefix order
+    return np.flatnonzero(once & before)
 
 
 def _values(

@@ -46,7 +46,8 @@ def programs_of(
             for number in range(len(nodes.shared.step[program]))
         )
         nest = loops.fold(nodes.shared.local[program])
-        found.append(Program(ranks, nest, operations, durations[program].tail_ns))
+        own = durations[program]
+        found.append(Program(ranks, nest, operations, own.tail_ns, own.head_ns))
     return tuple(found)
 
 

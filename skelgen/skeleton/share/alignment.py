@@ -132,7 +132,7 @@ def _together(
             _stand_in(donor, len(program.ranks)) if operation is None else operation
             for operation, donor in zip(operations, donors, strict=True)
         )
-        common = Program(program.ranks, nest, whole, program.tail_ns)
+        common = Program(program.ranks, nest, whole, program.tail_ns, program.head_ns)
         found.append(Aligned(common, frozenset(absent)))
     return found
 

@@ -42,6 +42,8 @@ class Routine:
     steps : tuple of CallStep
     tail_us : (ranks,) float64 array
         Computation after the last call [us].
+    head_us : (ranks,) float64 array
+        Computation before the first call that belongs to none [us].
     item_us : (items,) float64 array
         Time that each call of the nests stands for on a rank, about [us].
     repeats : tuple of RepeatedItems
@@ -54,6 +56,7 @@ class Routine:
     rows: tuple[int, ...]
     steps: tuple[CallStep, ...]
     tail_us: NDArray[np.float64]
+    head_us: NDArray[np.float64]
     item_us: NDArray[np.float64]
     repeats: tuple[RepeatedItems, ...]
     lifetimes: Lifetimes
@@ -61,7 +64,7 @@ class Routine:
     @property
     def time_us(self) -> float:
         """Return the time that a rank of the routine stands for, about [us]."""
-        return float(self.item_us.sum() + self.tail_us.mean())
+        return float(self.item_us.sum() + (self.tail_us + self.head_us).mean())
 
     @property
     def serves(self) -> bool:
@@ -118,7 +121,9 @@ def _in_order(found: Aligned) -> Aligned:
     renumbered = Nest(nest.body_items, new[nest.symbol], nest.trips_first, nest.trips)
     operations = tuple(program.operations[old] for old in order)
     absent = frozenset(i for i, old in enumerate(order) if old in found.absent)
-    ordered = Program(program.ranks, renumbered, operations, program.tail_ns)
+    ordered = Program(
+        program.ranks, renumbered, operations, program.tail_ns, program.head_ns
+    )
     return Aligned(ordered, absent)
 
 
@@ -172,6 +177,7 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
         for i in range(len(programs[0].operations))
     ]
     tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
+    head_us = np.concatenate([program.head_ns for program in programs])[order] / 1e3
     nests = [program.nest for program in programs]
     item_us = _item_us(nests[0], steps)
     least_us = LEAST_VARIED_COMPUTE_SHARE * float(item_us.sum() + tail_us.mean())
@@ -191,6 +197,7 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
         steps=tuple(steps),
         item_us=item_us,
         tail_us=tail_us,
+        head_us=head_us,
         repeats=alike + equal,
         lifetimes=lives,
     )

@@ -164,6 +164,7 @@ def alone(program: Program, position: int) -> Program:
         ranks=program.ranks[row],
         operations=tuple(map(own, program.operations)),
         tail_ns=program.tail_ns[row],
+        head_ns=program.head_ns[row],
     )
 
 

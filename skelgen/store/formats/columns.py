@@ -31,7 +31,7 @@ RUN_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "author": (),
 }
 #: Beginnings of columns whose end is a name.
-GROUPS = {"input.": "inputs", "load.": "loads", "cost.": "costs"}
+PREFIXES = {"input.": "inputs", "load.": "loads", "cost.": "costs"}
 _NAMES = {
     other: name for name, others in RUN_COLUMNS.items() for other in (name, *others)
 }
@@ -154,7 +154,7 @@ def _check_headers(headers: Sequence[str]) -> None:
 
 def _named(header: str) -> TypedColumn | None:
     """Return the field that a header names by itself."""
-    for begin, field in GROUPS.items():
+    for begin, field in PREFIXES.items():
         if header.startswith(begin) and len(header) > len(begin):
             return TypedColumn(header, field, header[len(begin) :])
     name, unit = split_unit(header)
@@ -171,7 +171,7 @@ def is_input(header: str) -> bool:
 
 def _mapped(header: str, wanted: str) -> TypedColumn:
     """Return the field that the user gave a header."""
-    for begin, field in GROUPS.items():
+    for begin, field in PREFIXES.items():
         if wanted.startswith(begin) and len(wanted) > len(begin):
             return TypedColumn(header, field, wanted[len(begin) :])
     name, unit = split_unit(wanted)

@@ -19,7 +19,7 @@ from skelgen.store.formats.cells import (
     written_word,
 )
 from skelgen.store.formats.columns import (
-    GROUPS,
+    PREFIXES,
     RUN_COLUMNS,
     TIME_COLUMN,
     TypedColumns,
@@ -179,14 +179,14 @@ def csv_text(runs: Sequence[Run]) -> str:
         for name in RUN_COLUMNS
         if name in _ALWAYS or any(not is_empty(_value(run, name)) for run in runs)
     )
-    groups = tuple(
+    mapped = tuple(
         (
             field,
             tuple(sorted({name for run in runs for name, _ in getattr(run, field)})),
         )
-        for field in GROUPS.values()
+        for field in PREFIXES.values()
     )
-    layout = CsvLayout(fields, groups)
+    layout = CsvLayout(fields, mapped)
     return csv_head(layout) + csv_lines(runs, layout)
 
 
@@ -198,39 +198,39 @@ class CsvLayout:
     ----------
     fields : tuple of str
         Names of `RUN_COLUMNS`.
-    groups : tuple of (str, tuple of str)
+    mapped : tuple of (str, tuple of str)
         ``inputs``, ``loads`` and ``costs`` with the names of those that have a column.
     """
 
     fields: tuple[str, ...]
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    mapped: tuple[tuple[str, tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, str]]) -> Self:
-        """Return a layout with all fields, and with these names of the groups."""
+        """Return a layout with all fields, and with these names of mappings."""
         those = tuple(names)
-        groups = (
+        mapped = (
             (field, tuple(name for kind, name in those if kind == field))
-            for field in GROUPS.values()
+            for field in PREFIXES.values()
         )
-        return cls(tuple(RUN_COLUMNS), tuple(groups))
+        return cls(tuple(RUN_COLUMNS), tuple(mapped))
 
 
 def csv_head(layout: CsvLayout) -> str:
     """Write the first line of a table; see `csv_text`."""
-    return _written([_headers(layout.fields, dict(layout.groups))])
+    return _written([_headers(layout.fields, dict(layout.mapped))])
 
 
 def csv_lines(runs: Iterable[Run], layout: CsvLayout) -> str:
     """Write runs as the lines of a table that follow its first one."""
     rows = []
     for run in runs:
-        pairs = {field: dict(getattr(run, field)) for field, _ in layout.groups}
+        pairs = {field: dict(getattr(run, field)) for field, _ in layout.mapped}
         rows.append(
             [_cell(run, name) for name in layout.fields]
             + [
                 written(pairs[field][name]) if name in pairs[field] else ""
-                for field, names in layout.groups
+                for field, names in layout.mapped
                 for name in names
             ]
         )
@@ -243,10 +243,10 @@ def _written(rows: Iterable[Sequence[str]]) -> str:
     return output.getvalue()
 
 
-def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+def _headers(fields: Sequence[str], mapped: Mapping[str, Sequence[str]]) -> list[str]:
     found = [_HEADERS.get(name, name) for name in fields]
-    for begin, field in GROUPS.items():
-        for name in groups[field]:
+    for begin, field in PREFIXES.items():
+        for name in mapped[field]:
             header = f"{begin}{name}"
             if field == "inputs" and is_input(name):
                 header = name

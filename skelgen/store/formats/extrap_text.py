@@ -104,14 +104,14 @@ def _parameters(state: _State, names: list[str]) -> None:
 def _points(text: str, parameters: int) -> Iterator[Point]:
     if not parameters:
         raise LimitError("read POINTS before any PARAMETER")
-    groups = _POINT.findall(text) if "(" in text else text.split()
+    written = _POINT.findall(text) if "(" in text else text.split()
     if "(" in text and _POINT.sub("", text).strip():
         raise LimitError(f"read {text[:60]!r}, expected points such as (1 10) (2 10)")
-    for group in groups:
-        values = tuple(map(_number, re.sub(r"[()]", " ", group).split()))
+    for numbers in written:
+        values = tuple(map(_number, re.sub(r"[()]", " ", numbers).split()))
         if len(values) != parameters:
             raise LimitError(
-                f"read the point ({group.strip()[:60]}) with {len(values)} values, "
+                f"read the point ({numbers.strip()[:60]}) with {len(values)} values, "
                 f"expected {parameters}: one for each parameter"
             )
         yield values

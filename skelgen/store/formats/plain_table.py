@@ -17,7 +17,7 @@ from itertools import repeat
 from typing import Any
 
 from skelgen.store.formats.cells import TIME_UNITS
-from skelgen.store.formats.columns import GROUPS, TIME_COLUMN, TypedColumn
+from skelgen.store.formats.columns import PREFIXES, TIME_COLUMN, TypedColumn
 from skelgen.store.formats.identity import identified_values, values_of
 from skelgen.store.formats.limits import (
     LARGEST_NUMBER,
@@ -35,7 +35,7 @@ from skelgen.store.rows import Run
 _NUMBERS: Mapping[str, tuple[float, float]] = {
     TIME_COLUMN: (LEAST_TIME_S, MOST_TIME_S),
     "started": (0.0, MOST_STARTED_S),
-    **dict.fromkeys(GROUPS.values(), (-LARGEST_NUMBER, LARGEST_NUMBER)),
+    **dict.fromkeys(PREFIXES.values(), (-LARGEST_NUMBER, LARGEST_NUMBER)),
 }
 #: Of these characters `float` reads what a cell may say, but for longer powers of ten.
 _is_numeric = re.compile(r"[-+.0-9eE\n]*").fullmatch
@@ -113,13 +113,13 @@ def _values(
             named[column.field][column.name] = values
         else:
             found[FIELD.get(column.field, column.field)] = values
-    for field, group in named.items():
+    for field, by_name in named.items():
         pairs = [
             [*zip(repeat(name), values, strict=False)]
-            for name, values in sorted(group.items())
+            for name, values in sorted(by_name.items())
         ]
         found[field] = list(zip(*pairs, strict=True))
-        if any(None in values for values in group.values()):
+        if any(None in values for values in by_name.values()):
             found[field] = [
                 tuple(pair for pair in row if pair[1] is not None)
                 for row in found[field]

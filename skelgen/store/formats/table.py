@@ -59,7 +59,7 @@ class Reader:
             With line and column.
         """
         values: dict[str, Any] = {}
-        groups: dict[str, list[tuple[str, Any]]] = {}
+        mapped: dict[str, list[tuple[str, Any]]] = {}
         for (column, read), cell in zip(self._columns, row, strict=True):
             if cell is None or cell == "":
                 if column.field == TIME_COLUMN:
@@ -74,18 +74,18 @@ class Reader:
             except LimitError as error:
                 raise self._error(line, column, str(error)) from error
             if column.name:
-                groups.setdefault(column.field, []).append((column.name, found))
+                mapped.setdefault(column.field, []).append((column.name, found))
             else:
                 values[FIELD.get(column.field, column.field)] = found
-        return self._checked(line, values, groups)
+        return self._checked(line, values, mapped)
 
     def _checked(
         self,
         line: int,
         values: dict[str, Any],
-        groups: Mapping[str, Iterable[tuple[str, Any]]],
+        mapped: Mapping[str, Iterable[tuple[str, Any]]],
     ) -> Run:
-        for name, pairs in groups.items():
+        for name, pairs in mapped.items():
             values[name] = tuple(sorted(pairs))
         for name, wanted in self._given.items():
             values.setdefault(name, wanted)

@@ -1,0 +1,25 @@
+"""Decide what is said about clocks, the machine and recording: this stage's judgements.
+
+A value without a measurement says so.
+"""
+
+from __future__ import annotations
+
+#: Two readings of a clock tell its speed when they are this far apart [ns]. A
+#: judgement, not measured.
+SHORTEST_CLOCK_SPAN_NS = 10_000_000
+
+#: Clocks that differ from their nominal speed by more are not believed [1]. A
+#: judgement, not measured.
+LARGEST_CLOCK_ERROR = 0.01
+
+#: Above this share of lost computation the machine was not quiet [1]. A judgement, not
+#: measured.
+LOADED_SHARE = 0.03
+
+#: What recording may take of the ranks' time without a word [0 to 1]. A judgement, not
+#: measured.
+COSTLY_SHARE = 0.02
+
+#: What recording may take in all without a word [s]. A judgement, not measured.
+COSTLY_S = 0.01

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.emit.calls.arguments import Surroundings
-from skelgen.skeleton.emit.calls.statements import compute, statements
+from skelgen.skeleton.emit.calls.statements import compute, idle, statements
 from skelgen.skeleton.emit.fragments import (
     NO_USES,
     Fragment,
@@ -370,9 +370,15 @@ class _Body:
         return np.array([rows[i] for i in self.routine.rows])
 
     def tail(self) -> list[Statement]:
-        """Write the computation after the last call."""
-        gap = compute(self.around, [self.routine.tail_us[:, None]], [1])
-        return [] if gap is None else [call(1, helper("compute"), [gap])]
+        """Write the computation and the sleep after the last call."""
+        routine = self.routine
+        pieces = {
+            "compute": compute(self.around, [routine.tail_us[:, None]], [1]),
+            "idle": idle(self.around, [routine.tail_idle_us[:, None]], [1]),
+        }
+        return [
+            call(1, helper(name), [us]) for name, us in pieces.items() if us is not None
+        ]
 
 
 def _counter(depth: int) -> str:

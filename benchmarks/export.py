@@ -37,6 +37,8 @@ from benchmarks.reader import exchange
 from tests.trace_writer import RankWriter
 
 ROOT = Path(__file__).resolve().parent.parent
+#: What git does not see, also when a run is killed.
+BUILD = ROOT / "benchmarks/build"
 
 WARM_UP = 30  # iterations after which the bytes of the next one stay the same
 CALLS = 8
@@ -205,7 +207,8 @@ def main() -> None:
     print("format    events    events/s   bytes/event  memory")
     largest = int(arguments.largest)
     sizes = [10**power for power in range(5, 12) if 10**power < largest]
-    with tempfile.TemporaryDirectory(dir=ROOT / "benchmarks") as scratch:
+    BUILD.mkdir(exist_ok=True)  # on the disk of the checkout: /tmp may be memory
+    with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
         for events in (*sizes, largest):
             table(Path(scratch), events, arguments.ranks, names, arguments.twin)
 

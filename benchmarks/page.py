@@ -95,6 +95,7 @@ def _events(enter: Any, leave: Any, shape: Any, ranks: int) -> Events:
         begin_ns=np.zeros(ranks, np.int64),
         end_ns=leave[first[1:] - 1].copy(),
         tail_ns=np.zeros(ranks, np.int64),
+        tail_asleep_ns=np.zeros(ranks, np.int64),
         sites=(),
     )
 

@@ -82,6 +82,7 @@ def halo(total: int) -> Events:
         begin_ns=np.zeros(RANKS, np.int64),
         end_ns=leave[first[1:] - 1].copy(),
         tail_ns=np.zeros(RANKS, np.int64),
+        tail_asleep_ns=np.zeros(RANKS, np.int64),
         sites=tuple(f"halo+{site:#x}" for site in range(BODY)),
     )
 

@@ -14,8 +14,10 @@
       }
       tail 500
 
-The leading number is the computation before the call [ns], 0 when left out. ``mpi=``
-is the time inside the call [ns], 100 when left out. Partners are ranks of the
+The leading number is the computation before the call [ns], 0 when left out. ``sleep=``
+and ``queued=`` are how long the rank slept there, and how long others had its core
+[ns]; ``tail 500 sleep=200`` has both too. ``mpi=`` is the time inside the call [ns],
+100 when left out. Partners are ranks of the
 communicator: ``to=1``; ``to=+1`` and ``from=-1`` are relative and wrap around;
 ``to=>1`` and ``from=<1`` are relative and end in ``MPI_PROC_NULL`` at the borders;
 ``to=null``. ``from=*1`` and ``tag=*5`` are wildcards with the source and tag that the
@@ -49,6 +51,7 @@ from skelgen.events import (
     Events,
     function_info,
 )
+from skelgen.events.away import AWAY_DTYPE
 from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
     COMPLETED,
@@ -90,10 +93,12 @@ class EventsBuilder:
         #: Of each rank the requests so far that are not persistent, and those that are.
         self.created = [[0, 0] for _ in range(ranks)]
         self.tail_ns = [0] * ranks
+        self.tail_asleep_ns = [0] * ranks
         self._functions: dict[str, int] = {}
         self._shapes: dict[tuple[int, ...], int] = {}
         self._ages: dict[tuple[int, ...], int] = {(): 0}
-        # Of each rank: rows of shape, size, ages row, compute, enter, leave.
+        # Of each rank: rows of shape, size, ages row, compute, enter, leave, and of
+        # time that others had its core, and sleep.
         self._rows: list[list[tuple[int, ...]]] = [[] for _ in range(ranks)]
         self._vectors: list[list[tuple[int, Any, Any]]] = [[] for _ in range(ranks)]
 
@@ -159,6 +164,8 @@ class EventsBuilder:
         sends: Sequence[int] | None = None,
         receives: Sequence[int] | None = None,
         compute_ns: int = 0,
+        queued_ns: int = 0,
+        asleep_ns: int = 0,
         mpi_ns: int = 100,
     ) -> int:
         """Append a call; return the number of the request that it creates, or 0.
@@ -183,12 +190,13 @@ class EventsBuilder:
         if requests:
             ages = [*ages, *(self._age(rank, request) for request in requests)]
         row = self._ages.setdefault(tuple(ages), len(self._ages))
-        enter = self.clock_ns[rank] + compute_ns
+        enter = self.clock_ns[rank] + compute_ns + queued_ns + asleep_ns
         leave = self.clock_ns[rank] = enter + mpi_ns
         rows = self._rows[rank]
         if sends is not None or receives is not None:
             self._vectors[rank].append((len(rows), sends, receives))
-        rows.append((shape, size_bytes, row, compute_ns, enter, leave))
+        away = queued_ns, asleep_ns
+        rows.append((shape, size_bytes, row, compute_ns, enter, leave, *away))
         if info.creates:
             self.created[rank][info.persistent] += 1
             number = self.created[rank][info.persistent]
@@ -211,7 +219,11 @@ class EventsBuilder:
     def events(self) -> Events:
         """Return what was collected."""
         rows = np.array([r for rank in self._rows for r in rank], np.int64)
-        rows = rows.reshape(-1, 6)
+        rows = rows.reshape(-1, 8)
+        away_calls = np.flatnonzero(rows[:, 6:].any(axis=1))
+        away = np.zeros(len(away_calls), AWAY_DTYPE)
+        away["call"] = away_calls
+        away["queued_ns"], away["asleep_ns"] = rows[away_calls, 6:].T
         counts = [len(rank) for rank in self._rows]
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         vector_call, vectors = self._vector_arrays(first)
@@ -231,14 +243,17 @@ class EventsBuilder:
         )
         sites = int(calls.shapes["site"].max(initial=0)) + 1
         tail = np.array(self.tail_ns, np.int64)
+        tail_asleep = np.array(self.tail_asleep_ns, np.int64)
         return Events(
             calls=calls,
             enter_ns=rows[:, 4].copy(),
             leave_ns=rows[:, 5].copy(),
             compute_ns=rows[:, 3].copy(),
             begin_ns=np.zeros(self.ranks, np.int64),
-            end_ns=np.array(self.clock_ns, np.int64) + tail,
+            end_ns=np.array(self.clock_ns, np.int64) + tail + tail_asleep,
             tail_ns=tail,
+            tail_asleep_ns=tail_asleep,
+            away=away,
             sites=tuple(f"app+{site:#x}" for site in range(sites)),
         )
 
@@ -372,6 +387,8 @@ class _Reader:
                     self._execute(rank, item.body)
             elif item[0] == "tail":
                 self.builder.tail_ns[rank] = int(item[1])
+                if len(item) > 2:
+                    self.builder.tail_asleep_ns[rank] = int(item[2].split("=")[1])
             else:
                 self._call(rank, item)
 
@@ -396,6 +413,7 @@ class _Reader:
         self, rank: int, function: str, key: str, value: str, options: dict[str, Any]
     ) -> None:
         plain = {"bytes": "size_bytes", "type": "datatype_bytes", "mpi": "mpi_ns"}
+        plain |= {"sleep": "asleep_ns", "queued": "queued_ns"}
         receives = key == "from" and function_info(function).kind in TWO_SIDED
         if key in ("from", "tag", "tag2") and value.startswith("*"):
             wildcard = WILDCARD_SOURCE if key == "from" else WILDCARD_TAG

@@ -44,6 +44,7 @@ class Do:
     holes: bool = False
     vectors: object = None
     site: int = 0
+    idle_us: object = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class Builder:
             for leaf, (do, often) in enumerate(nest.leaves)
         )
         tail_ns = np.full(len(ranks), tail_us * 1e3)
-        self.programs.append(Program(tuple(ranks), nest.nest(), operations, tail_ns))
+        zero = np.zeros(len(ranks))
+        around = tail_ns, zero, zero
+        self.programs.append(Program(tuple(ranks), nest.nest(), operations, *around))
         return self
 
     def _operation(self, do: Do, ranks: int, often: int, leaf: int) -> Operation:
@@ -106,6 +109,7 @@ class Builder:
             occurrences=often,
             ages=do.ages,
             compute_ns=_series(do.us, ranks, 1e3),
+            idle_ns=_series(do.idle_us, ranks, 1e3),
             size_bytes=_series(do.size, ranks, 1.0),
             receive_bytes=np.full(ranks, _received(do), np.int64),
             peers=np.array([] if isinstance(do.peer, int) else do.peer, np.int32),
@@ -234,8 +238,10 @@ def _no_statistics(ranks: int) -> RankGroup:
         np.ones(1, np.int64),
         spread,
         zero,
+        zero,
         spread,
         (np.zeros((0, 2), np.int32),),
         (np.zeros((ranks, 2, 0)),),
+        zero[0],
         zero[0],
     )

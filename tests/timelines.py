@@ -60,6 +60,7 @@ def run_of(
         begin_ns=begin,
         end_ns=np.array(ends, np.int64),
         tail_ns=np.array(tails or [0] * len(ranks), np.int64),
+        tail_asleep_ns=np.zeros(len(ranks), np.int64),
         sites=(),
     )
 

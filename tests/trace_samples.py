@@ -173,6 +173,7 @@ class _State:
             if number in self.wild
         ]
         ages: object = self.ages(numbers)
+        queued = {"queued_us": count % 3 * 60} if count % 2 else {}
         one = count == 1 and self.rng.random() < 0.5
         self.writer.event(
             "MPI_Waitall",
@@ -181,7 +182,7 @@ class _State:
             varies="LIST" if self.rng.random() < 0.3 else "",
             count_a=count + 1,
             requests=self.ages(numbers)[0] if one else ages,
-            extras={"statuses": statuses, "lost_us": 70} if statuses else {},
+            extras={"statuses": statuses, "lost_us": 70, **queued} if statuses else {},
         )
 
     def start(self) -> None:

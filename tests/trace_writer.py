@@ -322,7 +322,8 @@ class RankWriter:
         arguments. `requests` is an age, a list of ages, or a reference ``(r,)``.
         `type_a` and `type_b` are sizes, with `holes` in memory. `varies` are words of
         what varies: PEER, LIST.
-        `extras` gives lost_us, overhead, polls, statuses, foreign, object, error.
+        `extras` gives lost_us, queued_us, overhead, polls, statuses, foreign, object,
+        error.
         """
         words = [*flags.split(), *(f"VARIES_{v}" for v in varies.split())]
         words += [f"HAS_{s.upper()}" for s in "ab" if f"count_{s}" in values]
@@ -345,7 +346,10 @@ class RankWriter:
         for name, counts in vectors.items():
             full[name] = self.vector(*counts) if counts is not None else 0
         shape = self._shape(full, varies.split())
-        self._emit(shape, full, gap, duration, dict(extras or {}))
+        extras = dict(extras or {})
+        if "queued_us" in extras:
+            self.define("QUEUED", varint(extras.pop("queued_us")))
+        self._emit(shape, full, gap, duration, extras)
         self._count_requests(full)
 
     def reference(self, requests: Any) -> int:

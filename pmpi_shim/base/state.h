@@ -213,6 +213,7 @@ struct skelgen_poll {
 	uint64_t count;
 	uint64_t overhead;
 	uint64_t lost_us;
+	uint64_t queued_us;
 };
 
 #define KNOWN_LISTS 64
@@ -258,12 +259,15 @@ struct skelgen_load {
 	bool queue_known; /* it says so */
 	bool pressure_known;
 	bool moved;           /* blocks, between the last two samples */
+	bool yielded;         /* its core of its own accord, between the last two samples */
 	uint64_t waited_us;   /* in the run queue, between the last two samples */
 	uint64_t blocks;      /* that it had moved at the last sample */
+	uint64_t yields;      /* how often it had yielded then */
 	uint64_t begin_ns;    /* in the run queue before the stream began */
 	uint64_t sample_ns;   /* and before the last sample */
 	uint64_t pressure_us; /* of the machine when the stream began */
-	uint64_t queued_us;   /* of all that was lost: in the run queue */
+	uint64_t gap_us;      /* of what the last gap lost: taken by others */
+	uint64_t queued_us;   /* of all that was lost: taken by others */
 	uint64_t device_us;   /* out of it, where blocks were moved meanwhile */
 };
 

@@ -25,6 +25,8 @@ SKELGEN_COLD void skelgen_sample(struct skelgen_stream *s)
 	s->sample_switches = now.switches;
 	s->load.moved = now.blocks != s->load.blocks;
 	s->load.blocks = now.blocks;
+	s->load.yielded = now.yields != s->load.yields;
+	s->load.yields = now.yields;
 	s->load.waited_us = skelgen_load_sample(s);
 	cpu_ns = skelgen_thread_cpu_ns();
 	ticks = skelgen_ticks();
@@ -36,12 +38,18 @@ SKELGEN_COLD void skelgen_sample(struct skelgen_stream *s)
 	s->sample_ticks = ticks;
 }
 
-/* What was lost in a gap: to others in the run queue, or to the thread's own waiting. */
+/*
+ * What was lost in a gap: to others in the run queue, or to the thread's own waiting. A thread
+ * that never yielded did not wait: others had all of it, if not of this machine, then of its host.
+ */
 static void share_out(struct skelgen_stream *s)
 {
 	struct skelgen_load *load = &s->load;
 	uint64_t queued_us = load->waited_us < s->lost_us ? load->waited_us : s->lost_us;
 
+	if (!load->yielded)
+		queued_us = s->lost_us;
+	load->gap_us = queued_us;
 	load->queued_us += queued_us;
 	if (load->moved)
 		load->device_us += s->lost_us - queued_us;

@@ -5,6 +5,7 @@
 #include "base/mpi_library.h"
 #include "encode/mapped_file.h"
 #include "event/clock_record.h"
+#include "event/run_queue.h"
 #include "event/unpredicted.h"
 #include "intern/call_site.h"
 
@@ -36,6 +37,7 @@ struct extras {
 	uint64_t duration;
 	uint64_t overhead;
 	uint64_t lost_us;
+	uint64_t queued_us;
 	uint64_t polls;
 	uint64_t inside;
 	bool plain; /* a poll: statuses and the like belong to a later event */
@@ -155,6 +157,8 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 		(call->flags & SKELGEN_SHAPE_VECTOR_A && call->vector_a != shape->vector_a) ||
 		(call->flags & SKELGEN_SHAPE_VECTOR_B && call->vector_b != shape->vector_b);
 
+	if (x->lost_us)
+		skelgen_load_put(s, x->queued_us);
 	if (!skelgen_reserve(s, LONGEST_EVENT + 20 * (s->status_count + s->foreign_count)))
 		return;
 	record = s->write;
@@ -191,6 +195,7 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 		.duration = end - begin,
 		.overhead = s->overhead,
 		.lost_us = s->special & SKELGEN_SPECIAL_LOST ? s->lost_us : 0,
+		.queued_us = s->load.gap_us,
 	};
 
 	s->overhead = 0;
@@ -208,6 +213,7 @@ void skelgen_flush_poll(struct skelgen_stream *s)
 		.duration = poll->end - poll->begin,
 		.overhead = poll->overhead,
 		.lost_us = poll->lost_us,
+		.queued_us = poll->queued_us,
 		.polls = poll->count,
 		.inside = poll->inside,
 		.plain = true,
@@ -245,6 +251,7 @@ static void first_poll(struct skelgen_stream *s, const struct skelgen_call *call
 		.count = 1,
 		.overhead = x.overhead,
 		.lost_us = x.lost_us,
+		.queued_us = x.queued_us,
 	};
 	s->special |= SKELGEN_SPECIAL_POLL;
 	s->last_end = end;

@@ -22,9 +22,10 @@ struct skelgen_scheduling skelgen_thread_scheduling(void)
 	struct rusage used;
 
 	if (getrusage(RUSAGE_THREAD, &used))
-		return (struct skelgen_scheduling){0, 0};
+		return (struct skelgen_scheduling){0};
 	return (struct skelgen_scheduling){
 		.switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw,
+		.yields = (uint64_t)used.ru_nvcsw,
 		.blocks = (uint64_t)used.ru_inblock + (uint64_t)used.ru_oublock,
 	};
 }
@@ -82,6 +83,16 @@ uint64_t skelgen_load_sample(struct skelgen_stream *s)
 	load->queue_known =
 		read_queue(load->file, &load->sample_ns) && load->sample_ns >= before_ns;
 	return load->queue_known ? (load->sample_ns - before_ns) / 1000 : 0;
+}
+
+/* Write what of the time that the next event lost before it others took. */
+void skelgen_load_put(struct skelgen_stream *s, uint64_t queued_us)
+{
+	uint8_t payload[10];
+	uint8_t *p = skelgen_put_varint(payload, queued_us);
+
+	if (s->load.queue_known)
+		skelgen_define(s, SKELGEN_REC_QUEUED, payload, (size_t)(p - payload));
 }
 
 /* Write what was found, and let go of the file. */

@@ -136,6 +136,16 @@ static void store_event(struct skelgen_stream *stream, const struct event *event
 	}
 }
 
+static void store_away(struct skelgen_stream *stream, const struct event *event)
+{
+	if (stream->away && event->told)
+		stream->away[stream->away_count] = (struct skelgen_away){
+			.event = stream->event_count,
+			.queued_us = event->queued_us,
+			.asleep_us = event->lost_us - event->queued_us,
+		};
+}
+
 static void count_facts(struct skelgen_stream *stream, const struct event *event)
 {
 	uint32_t flags = event->shape->flags;
@@ -152,6 +162,11 @@ static void count_facts(struct skelgen_stream *stream, const struct event *event
 	stream->overhead_units += event->overhead < event->gap ? event->overhead : event->gap;
 	stream->compute_units += event->gap;
 	stream->lost_us += event->lost_us;
+	stream->away_count += event->told;
+	if (event->told) {
+		stream->told_us += event->lost_us;
+		stream->queued_us += event->queued_us;
+	}
 }
 
 /* The event's counts join the history; counts that were given may show another period. */
@@ -196,6 +211,7 @@ static void advance(struct skelgen_stream *stream, const struct event *event)
 	}
 	stream->time_units += event->gap + event->duration;
 	stream->handled = handled(event);
+	stream->queue_told = 0;
 	stream->event_count++;
 }
 
@@ -204,7 +220,8 @@ static bool room_for(const struct skelgen_stream *stream, const struct event *ev
 	return stream->event_count < stream->event_capacity &&
 	       stream->vector_count + has_vectors(event) <= stream->vector_capacity &&
 	       stream->status_count + event->statuses <= stream->status_capacity &&
-	       stream->foreign_count + event->foreign <= stream->foreign_capacity;
+	       stream->foreign_count + event->foreign <= stream->foreign_capacity &&
+	       (!stream->away || stream->away_count + event->told <= stream->away_capacity);
 }
 
 static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag)
@@ -221,6 +238,7 @@ static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint
 		if (!number_variant(stream, &event, &variant))
 			return SKELGEN_STOP_GROW_VARIANTS;
 		store_event(stream, &event, variant);
+		store_away(stream, &event);
 		event.shape->variant = variant + 1;
 	}
 	count_facts(stream, &event);
@@ -281,6 +299,18 @@ static int count_definition(struct cursor *cursor, int64_t *count)
 	return 0;
 }
 
+/* It is about the event that follows. */
+static int take_queued(struct skelgen_stream *stream, struct cursor *cursor)
+{
+	int64_t queued_us = (int64_t)at_most(cursor, UINT32_MAX);
+
+	if (cursor->stop)
+		return cursor->stop;
+	stream->next_queued_us = queued_us;
+	stream->queue_told = 1;
+	return 0;
+}
+
 static int take_definition(struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag)
 {
 	struct skelgen_definition definition = {.offset = stream->position, .tag = tag};
@@ -301,12 +331,14 @@ static int take_definition(struct skelgen_stream *stream, struct cursor *cursor,
 		stop = count_definition(&payload, &stream->list_count);
 	else if (tag == SKELGEN_REC_VECTOR)
 		stop = count_definition(&payload, &stream->vector_definitions);
+	else if (tag == SKELGEN_REC_QUEUED)
+		stop = take_queued(stream, &payload);
 	if (stop)
 		return stop;
 	definition.payload = cursor->at - stream->data;
 	definition.length = (int64_t)length;
 	cursor->at += length;
-	if (tag != SKELGEN_REC_SHAPE)
+	if (tag != SKELGEN_REC_SHAPE && tag != SKELGEN_REC_QUEUED)
 		stream->definitions[stream->definition_count++] = definition;
 	return tag == SKELGEN_REC_END ? SKELGEN_STOP_END : 0;
 }

@@ -37,6 +37,13 @@ struct skelgen_definition {
 	int64_t tag;
 };
 
+/* What kept a thread from its core before an event: others, or its own sleep. */
+struct skelgen_away {
+	int64_t event;
+	int64_t queued_us;
+	int64_t asleep_us;
+};
+
 /* A call shape as defined, and the last values of what varies in it. */
 struct skelgen_call_shape {
 	int64_t offset; /* of its record [bytes] */
@@ -137,6 +144,9 @@ struct skelgen_stream {
 	struct skelgen_vectors *vectors;
 	int64_t vector_capacity;
 	int64_t vector_count;
+	struct skelgen_away *away; /* NULL: not asked for */
+	int64_t away_capacity;
+	int64_t away_count;
 
 	double ns_per_unit;
 	int64_t origin_ns;       /* time of the stream's start */
@@ -148,10 +158,11 @@ struct skelgen_stream {
 	int64_t handled;    /* requests that the last event made or completed */
 	int64_t list_count;
 	int64_t vector_definitions;
+	int64_t next_queued_us;
 	uint32_t before;
 	uint32_t last;
-	uint32_t context; /* depends on the last eight shapes */
-	uint32_t padding;
+	uint32_t context;    /* depends on the last eight shapes */
+	uint32_t queue_told; /* a QUEUED record came, for the next event: */
 	uint32_t predicted[4096];
 	uint32_t long_predicted[4096];
 	uint32_t long_context[4096];
@@ -166,6 +177,8 @@ struct skelgen_stream {
 	int64_t overhead_units;    /* in the recorder, beyond its usual cost */
 	int64_t compute_units;     /* between calls */
 	int64_t lost_us;           /* of that, time in which the thread did not run */
+	int64_t told_us;           /* of that, what QUEUED records are about */
+	int64_t queued_us;         /* of that, what others took */
 };
 
 int skelgen_decode(struct skelgen_stream *stream);

@@ -17,6 +17,7 @@ struct event {
 	int64_t count_a;
 	int64_t count_b;
 	int64_t lost_us;
+	int64_t queued_us; /* of these */
 	int64_t polls;
 	int64_t statuses;
 	int64_t foreign;
@@ -29,6 +30,7 @@ struct event {
 	uint32_t vector_a;
 	uint32_t vector_b;
 	bool counts_given;
+	bool told; /* what took the lost time */
 };
 
 /* A reference must fit the column, and its list must be defined. */
@@ -183,6 +185,9 @@ static void read_event(const struct skelgen_stream *stream, struct cursor *curso
 		event->count_b = changed(cursor, event->count_b, LARGEST_NUMBER);
 	if (tag & SKELGEN_EVENT_EXTRAS)
 		read_extras(stream, cursor, event);
+	event->told = stream->queue_told && event->lost_us;
+	event->queued_us =
+		stream->next_queued_us < event->lost_us ? stream->next_queued_us : event->lost_us;
 	if (event->gap > LATEST_UNITS - stream->time_units ||
 	    event->duration > LATEST_UNITS - stream->time_units - event->gap)
 		failed(cursor, SKELGEN_STOP_RANGE);

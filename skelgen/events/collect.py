@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.away import of_all
 from skelgen.events.epochs import GROUPED, sort_out
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
@@ -74,6 +75,8 @@ class _Collector:
         self.begin_ns = np.full(trace.world_size, -1, np.int64)
         self.end_ns = np.full(trace.world_size, -1, np.int64)
         self.tail_ns = np.zeros(trace.world_size, np.int64)
+        self.tail_asleep_ns = np.zeros(trace.world_size, np.int64)
+        self.away: list[NDArray[np.void]] = []
         self.vector_calls: list[NDArray[np.int64]] = []
         self.vectors: list[NDArray[np.object_]] = []
         self.wrong_peers = self.lost_requests = self.implausible = 0
@@ -136,6 +139,9 @@ class _Collector:
         sort_out(shape, found.columns.reference[:count], self.table, functions)
         self.implausible += found.implausible
         self._take_vectors(found, files, shapes, at)
+        away = found.away[found.away["call"] < count]
+        away["call"] += at
+        self.away.append(away)
         return count
 
     def _take_bounds(
@@ -153,6 +159,8 @@ class _Collector:
         tail = 0
         if len(ends):
             end, tail = columns.enter_ns[ends[-1]], columns.compute_ns[ends[-1]]
+            behind = found.away[found.away["call"] == ends[-1]]
+            self.tail_asleep_ns[rank] = behind["asleep_ns"].sum()
             # What follows MPI_Finalize is damage, and what precedes MPI_Init too.
             ends = np.arange(ends[-1], total)
         begins = begins[begins < ends[0]] if len(ends) else begins
@@ -243,6 +251,8 @@ class _Collector:
             begin_ns=self.begin_ns,
             end_ns=self.end_ns,
             tail_ns=self.tail_ns,
+            tail_asleep_ns=self.tail_asleep_ns,
+            away=of_all(self.away),
             sites=tuple(self.names.sites),
             threads=None if self.threads is None else self.threads[:count],
         )

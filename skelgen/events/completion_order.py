@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.away import moved
 from skelgen.events.creations import Creations
 from skelgen.events.poll_pools import (
     LONGEST_POLLING_GAP_NS,
@@ -238,7 +239,8 @@ def _with_completions(events: Events, found: Sequence[_Completion]) -> Events:
     columns["compute_ns"][own] = taken_ns
     moment_ns = events.leave_ns[at - 1] + work_ns - begin_ns
     columns["enter_ns"][own] = columns["leave_ns"][own] = moment_ns
-    return replace(events, calls=calls, **columns)
+    away = moved(events.away, place)
+    return replace(events, calls=calls, away=away, **columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,7 +31,8 @@ class Conditions:
         Time of that in which the ranks did not have a core [s]: the sum of the
         following four.
     queued_s : float
-        They waited in the run queue: other processes had their cores [s].
+        They waited in the run queue: other processes had their cores [s]. It is no part
+        of the computation of a signature.
     devices_s : float
         They waited while they read or wrote files [s].
     slept_s : float
@@ -42,6 +44,9 @@ class Conditions:
         the machine where it is largest [1]; None where no kernel says.
     usage_queries : int
         How often the program asked for its CPU time outside MPI.
+    apart : bool
+        Whether each gap says how long a rank slept in it, and how long others had its
+        core: then skeletons sleep, too.
     """
 
     clock: str
@@ -55,6 +60,7 @@ class Conditions:
     unknown_s: float
     pressure: float | None
     usage_queries: int
+    apart: bool
 
     @property
     def lost_share(self) -> float:
@@ -88,9 +94,14 @@ class Conditions:
         return (
             "this trace was taken on a loaded machine: the ranks waited for a core for "
             f"{format_seconds(self.queued_s)} of the {format_seconds(wanted_s)} in "
-            f"which they could compute ({self.queued_s / wanted_s:.0%} lost); record "
-            "again when it is quiet"
+            f"which they could compute ({self.queued_s / wanted_s:.0%} lost)"
+            f"{self._taken_out()}; record again when it is quiet"
         )
+
+    def _taken_out(self) -> str:
+        if not self.apart:
+            return ""
+        return "; it is no part of the computation, but MPI calls waited longer for it"
 
     def _idle(self) -> str:
         parts = [
@@ -105,8 +116,15 @@ class Conditions:
             return ""
         return (
             f"of the {format_seconds(self.computed_s)} between calls the ranks "
-            f"{' and '.join(parts)}; a skeleton computes instead, so it feels other "
-            "processes more than the application does"
+            f"{' and '.join(parts)}: a skeleton {self._instead()}"
+        )
+
+    def _instead(self) -> str:
+        if self.apart:
+            return "sleeps there, too"
+        return (
+            "computes instead, so it feels other processes more than the application "
+            "does"
         )
 
     def _unknown(self) -> str:
@@ -161,7 +179,22 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         unknown_s=unknown_s,
         pressure=_pressure(files),
         usage_queries=sum(file.definitions.usage_queries for file in files),
+        apart=all(told_apart(files)),
     )
+
+
+def told_apart(files: Sequence[RankFile]) -> list[bool]:
+    """Say of which files each gap tells sleep and waits for a core apart.
+
+    Older recorders knew sums only. Of ranks with several threads one may compute while
+    another sleeps.
+    """
+    threads = Counter(file.header.world_rank for file in files)
+    return [
+        threads[file.header.world_rank] == 1
+        and (file.facts.told_us > 0 or not file.facts.lost_us)
+        for file in files
+    ]
 
 
 def _without_core_us(file: RankFile) -> tuple[int, int, int, int, int]:
@@ -169,12 +202,14 @@ def _without_core_us(file: RankFile) -> tuple[int, int, int, int, int]:
 
     In all, in the run queue, for files, asleep, and for reasons that are not known.
     """
-    lost_us, load = file.facts.lost_us, file.definitions.load
-    if load is None or load.queued_us is None:
-        return lost_us, 0, 0, 0, lost_us
-    queued_us = min(load.queued_us, lost_us)
-    devices_us = min(load.devices_us, lost_us - queued_us)
-    return lost_us, queued_us, devices_us, lost_us - queued_us - devices_us, 0
+    facts, load = file.facts, file.definitions.load
+    lost_us, told_us, queued_us = facts.lost_us, facts.told_us, facts.queued_us
+    devices_us = 0
+    if load is not None and load.queued_us is not None:
+        told_us, queued_us = lost_us, min(load.queued_us, lost_us)
+        devices_us = min(load.devices_us, lost_us - queued_us)
+    slept_us = told_us - queued_us - devices_us
+    return lost_us, queued_us, devices_us, slept_us, lost_us - told_us
 
 
 def _pressure(files: Sequence[RankFile]) -> float | None:

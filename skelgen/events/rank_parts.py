@@ -79,7 +79,7 @@ class EventsOfRanks:
     def outline(self) -> EventsOfRanks:
         """Return the part without its calls."""
         events, calls = self.events, self.events.calls
-        none = {name: getattr(events, name)[:0].copy() for name in _TIMES}
+        none = {name: getattr(events, name)[:0].copy() for name in _OF_CALLS}
         columns = ("shape", "size_bytes", "ages", "vector_call", "vectors")
         nothing = {name: getattr(calls, name)[:0].copy() for name in columns}
         return replace(
@@ -90,7 +90,8 @@ class EventsOfRanks:
         )
 
 
-_TIMES = ("enter_ns", "leave_ns", "compute_ns")
+#: What `Events` has of each call.
+_OF_CALLS = ("enter_ns", "leave_ns", "compute_ns", "away")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +137,9 @@ def join(
             functions=tuple(names.functions),
         )
         sites = tuple(names.sites)
-    begin_ns, end_ns, tail_ns = (
+    begin_ns, end_ns, tail_ns, tail_asleep_ns = (
         np.max([getattr(part.events, name) for part in parts], axis=0)
-        for name in ("begin_ns", "end_ns", "tail_ns")
+        for name in ("begin_ns", "end_ns", "tail_ns", "tail_asleep_ns")
     )
     missing = begin_ns < 0  # ranks without a file begin and end with the first
     begin_ns[missing] = end_ns[missing] = begin_ns[~missing].min()
@@ -149,6 +150,7 @@ def join(
         begin_ns=begin_ns,
         end_ns=end_ns,
         tail_ns=tail_ns,
+        tail_asleep_ns=tail_asleep_ns,
         sites=sites,
         warnings=(*warnings, *_trouble(parts, elapsed_ns)),
     )
@@ -208,7 +210,7 @@ def with_tables(part: EventsOfRanks, joint: Events, numbers: Numbers | None) -> 
                 piece[:] = table[piece]
     names = ("shapes", "age_first", "age_values", "communicators", "functions")
     tables = {name: getattr(joint.calls, name) for name in names}
-    bounds = ("begin_ns", "end_ns", "tail_ns", "sites", "warnings")
+    bounds = ("begin_ns", "end_ns", "tail_ns", "tail_asleep_ns", "sites", "warnings")
     return replace(
         part.events,
         calls=replace(calls, **tables),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.away import no_time_away, take_out, without
 from skelgen.events.requests import RankRequests, dtype
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import FileShapes, variant_rows
@@ -48,6 +49,9 @@ class RankEvents:
         As decoded, by event; threads are indices or -1.
     vectors : VECTOR_DTYPE array
         By event.
+    away : AWAY_DTYPE array
+        By event; none of a rank with several threads, where one may compute while
+        another sleeps.
     wrong_peers, implausible : int
         Events that name a rank outside their communicator; sizes that were cut.
     """
@@ -62,6 +66,7 @@ class RankEvents:
     statuses: NDArray[np.void]
     foreign: NDArray[np.void]
     vectors: NDArray[np.void]
+    away: NDArray[np.void]
     wrong_peers: int
     implausible: int
 
@@ -115,6 +120,11 @@ def decode_rank(
         statuses=_in_order([one.statuses for one in decoded], parts, order),
         foreign=_foreign(files, decoded, parts, order),
         vectors=_vectors(decoded, parts, order),
+        away=(
+            no_time_away()
+            if len(files) > 1
+            else take_out(columns.compute_ns, decoded[0].away)
+        ),
         wrong_peers=int(wrong[columns.variant].sum()) if wrong.any() else 0,
         implausible=sum(one.implausible for one in decoded),
     )
@@ -256,6 +266,7 @@ def remove(events: RankEvents, rows: NDArray[np.int64]) -> tuple[RankEvents, int
             table = table[~np.isin(table["event"], rows)]
             table["event"] -= np.searchsorted(rows, table["event"])
             tables[name] = table
+    tables["away"] = without(events.away, rows)
     return replace(events, **tables), total - len(rows)
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.away import moved
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import WITH_PARTNERS, function_info
 from skelgen.events.types import Calls, Events
@@ -40,6 +41,7 @@ def move(events: Events, order: NDArray[np.int64]) -> Events:
         leave_ns=events.leave_ns[order],
         compute_ns=events.compute_ns[order],
         threads=None if events.threads is None else events.threads[order],
+        away=moved(events.away, _places(order)),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skelgen.events.away import no_time_away
 
 #: Codes in the columns ``peer`` and ``peer2`` of a shape.
 NO_PEER, PROC_NULL = -1, -2
@@ -187,18 +189,23 @@ class Events:
         Begin and end of each call since the clock origin [ns].
     compute_ns : (n,) int64 array
         Computation between the previous call's end and this one's begin, without
-        the recorder's own cost [ns].
+        the recorder's own cost and without `away` [ns].
     begin_ns, end_ns : (ranks,) int64 arrays
         Return from ``MPI_Init`` and begin of ``MPI_Finalize`` of each rank [ns].
         A rank whose end is missing (killed) ends with its last call.
     tail_ns : (ranks,) int64 array
         Computation after the last call and before `end_ns` [ns].
+    tail_asleep_ns : (ranks,) int64 array
+        How long each rank slept there [ns].
     sites : tuple of str
         Module and offset of each call site.
     warnings : tuple of str
         One line for each thing in the trace that does not fit together.
     threads : (n,) uint16 array or None
         Thread of each call among those of its rank; None where every rank has one.
+    away : AWAY_DTYPE array
+        By call: for how long before it others had the rank's core, and it slept. Calls
+        that are missing had no such time, or the recording does not say.
     """
 
     calls: Calls
@@ -208,9 +215,11 @@ class Events:
     begin_ns: NDArray[np.int64]
     end_ns: NDArray[np.int64]
     tail_ns: NDArray[np.int64]
+    tail_asleep_ns: NDArray[np.int64]
     sites: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     threads: NDArray[np.uint16] | None = None
+    away: NDArray[np.void] = field(default_factory=no_time_away)
 
     @property
     def application_ns(self) -> int:

@@ -25,6 +25,7 @@ from skelgen.pipeline.page_file import PAGE_FILE
 from skelgen.pipeline.phases import of_run
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
+from skelgen.pipeline.target_time import plan_for_time
 from skelgen.prediction.skeleton_file import (
     FACTS_FILE,
     RecordedLaunch,
@@ -40,7 +41,6 @@ from skelgen.skeleton import Plan
 from skelgen.skeleton.emit.program_length import doubts_of_length
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.methods import planner
-from skelgen.skeleton.target_time import plan_for_time
 from skelgen.timeline import RunTimeline
 from skelgen.timeline.store import TIMELINE_FILE, text_of
 from skelgen.trust.types import PAPER_2005

@@ -26,7 +26,7 @@ from skelgen.errors import SkelgenError
 from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
 from skelgen.events.completion_order import in_canonical_order
-from skelgen.events.conditions import conditions
+from skelgen.events.conditions import conditions, told_apart
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
@@ -339,10 +339,23 @@ def _result(
 
 
 def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
-    """Return what the ranks did between calls that is no computation, and time [s]."""
-    taken = conditions(run.files)
-    parts = (("slept", taken.slept_s), ("files", taken.devices_s))
-    return tuple((what, part_s) for what, part_s in parts if part_s)
+    """Return what ranks did between calls that skeletons do not, and for how long [s].
+
+    Where gaps say why ranks had no core, what others took is left out, and the skeleton
+    sleeps as they did, though no disk moves.
+    """
+    apart: list[RankFile] = []
+    others: list[RankFile] = []
+    for file, apart_there in zip(run.files, told_apart(run.files), strict=True):
+        (apart if apart_there else others).append(file)
+    parts: dict[str, float] = {}
+    if apart:
+        taken = conditions(apart)
+        parts |= {"queued": taken.queued_s, "disks": taken.devices_s}
+    if others:
+        taken = conditions(others)
+        parts |= {"slept": taken.slept_s, "files": taken.devices_s}
+    return tuple((what, part_s) for what, part_s in parts.items() if part_s)
 
 
 def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:

@@ -67,7 +67,7 @@ class SkeletonFacts:
         Ranks that answer whoever comes first, where the skeleton answers each partner
         as often as in the recording.
     not_computed : tuple of (str, float)
-        What the application's ranks did where the skeleton computes, and its share of
+        What the application's ranks did that the skeleton does not, and its share of
         the application's time [0 to 1].
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
@@ -220,7 +220,10 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
 
 def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
-    yield from unlike_doubts(facts.unseen, facts.not_computed)
+    # A calibration has measured the application's time again.
+    settled = ("queued",) if facts.calibration is not None else ()
+    parts = [one for one in facts.not_computed if one[0] not in settled]
+    yield from unlike_doubts(facts.unseen, parts)
     if facts.dropped_share > LARGEST_DROPPED_SHARE:
         yield Doubt(
             "dropped",

@@ -28,12 +28,14 @@ def joined(parts: Sequence[RankGroup]) -> RankGroup:
         ranks=tuple(rank for part in parts for rank in part.ranks),
         compute_ns=_spread([part.compute_ns for part in parts]),
         mpi_ns=np.concatenate([part.mpi_ns for part in parts], axis=1),
+        idle_ns=np.concatenate([part.idle_ns for part in parts], axis=1),
         size_bytes=_spread([part.size_bytes for part in parts]),
         vectors=tuple(
             np.concatenate(_widened(of_leaf, np.nan))
             for of_leaf in zip(*(part.vectors for part in parts), strict=True)
         ),
         tail_ns=np.concatenate([part.tail_ns for part in parts]),
+        tail_idle_ns=np.concatenate([part.tail_idle_ns for part in parts]),
     )
 
 

@@ -233,7 +233,8 @@ class _Group:
             "ranks", "samples", "tail_ns", "nest", "leaves", "compute_ns", "mpi_ns",
             "size_bytes",
         )  # fmt: skip
-        self.fields = field.mapping(required, ("peers", "vectors"))
+        optional = ("peers", "vectors", "idle_ns", "tail_idle_ns")
+        self.fields = field.mapping(required, optional)
         self.symbols = symbols
         self.rows = rows
         members = self.fields["ranks"].integers(0, ranks - 1, ranks)
@@ -263,10 +264,12 @@ class _Group:
             count=known.count,
             compute_ns=spread.read(fields["compute_ns"]),
             mpi_ns=read_rows(fields["mpi_ns"], leaves, len(self.ranks)),
+            idle_ns=self._idle(leaves),
             size_bytes=again.read(fields["size_bytes"]),
             peers=self._peers(known),
             vectors=read_vectors(fields.get("vectors"), leaves, self.ranks),
-            tail_ns=self._tail(),
+            tail_ns=self._tail(fields["tail_ns"]),
+            tail_idle_ns=self._tail(fields.get("tail_idle_ns")),
         )
         self._check(group)
         return group
@@ -295,8 +298,16 @@ class _Group:
         except NumberError as error:
             raise self.fields["nest"].error(str(error)) from error
 
-    def _tail(self) -> NDArray[np.float64]:
-        field = self.fields["tail_ns"]
+    def _idle(self, leaves: int) -> NDArray[np.float64]:
+        """Read how long ranks slept; older files do not say it."""
+        field = self.fields.get("idle_ns")
+        if field is None:
+            return np.zeros((leaves, len(self.ranks)))
+        return read_rows(field, leaves, len(self.ranks))
+
+    def _tail(self, field: Field | None) -> NDArray[np.float64]:
+        if field is None:
+            return np.zeros(len(self.ranks))
         try:
             values = reals(field.text(), len(self.ranks))
         except NumberError as error:

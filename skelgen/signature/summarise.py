@@ -134,7 +134,7 @@ def groups_of(
 def total_compute(
     calls: Calls, symbols: Symbols, ranks: Sequence[int], nest: Nest
 ) -> NDArray[np.int64] | None:
-    """Add up the computation before each call of some ranks of a group [ns].
+    """Add up what passed before each call of some ranks of a group [ns].
 
     None where there are no ranks, or the nest has no loop that could be written out.
     """
@@ -143,8 +143,21 @@ def total_compute(
     total = np.zeros(len(positions(nest)), np.int64)
     for rank in ranks:
         own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
-        total += symbols.compute_ns[own][symbols.symbol[own] >= 0]
+        inside = symbols.symbol[own] >= 0
+        total += symbols.compute_ns[own][inside]
+        if (idle := _idle(symbols, own)) is not None:
+            total += idle[inside]
     return total
+
+
+def _idle(symbols: Symbols, own: slice) -> NDArray[np.int64] | None:
+    """Return how long a rank slept before each of its calls [ns]; None for never."""
+    some = slice(*np.searchsorted(symbols.idle_call, (own.start, own.stop)).tolist())
+    if some.start == some.stop:
+        return None
+    idle_ns = np.zeros(own.stop - own.start, np.int64)
+    idle_ns[symbols.idle_call[some] - own.start] = symbols.idle_ns[some]
+    return idle_ns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,10 +270,12 @@ class _Work:
             count=count,
             compute_ns=spread(self.symbols.compute_ns),
             mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
+            idle_ns=np.stack([self._idle_ns(leaf, leaves, r) for r in ranks], axis=1),
             size_bytes=spread(self.symbols.size_bytes),
             peers=self._peers(nest, leaf, ranks[0]),
             vectors=self._vectors(nest, leaf, ranks),
             tail_ns=self.symbols.tail_ns[list(ranks)].astype(np.float64),
+            tail_idle_ns=self.symbols.tail_idle_ns[list(ranks)].astype(np.float64),
         )
 
     def _own(self, rank: int) -> slice:
@@ -289,6 +304,16 @@ class _Work:
         waits = slice(*np.searchsorted(waiting, (own.start, own.stop)).tolist())
         inner[waiting[waits] - own.start] += self.symbols.waiting_ns[waits]
         return self._chosen(inner, own)
+
+    def _idle_ns(
+        self, leaf: NDArray[np.int32], leaves: int, rank: int
+    ) -> NDArray[np.float64]:
+        own = self._own(rank)
+        idle = _idle(self.symbols, own)
+        if idle is None:
+            return np.zeros(leaves)
+        sums = np.bincount(leaf, self._chosen(idle, own), leaves)
+        return np.asarray(sums, np.float64)
 
     def _peers(
         self, nest: Nest, leaf: NDArray[np.int32], rank: int

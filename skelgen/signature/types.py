@@ -114,6 +114,8 @@ class RankGroup:
         Computation before the leaf's call [ns].
     mpi_ns : (leaves, ranks) float64 array
         Time inside the call, sum over the occurrences [ns].
+    idle_ns : (leaves, ranks) float64 array
+        Time before the call in which the rank slept, sum over the occurrences [ns].
     size_bytes : Spread
         Bytes that the call sends; for receives what arrived [bytes].
     peers : tuple of (m, 2) int32 array
@@ -124,8 +126,8 @@ class RankGroup:
         For each leaf of a vector collective the mean bytes sent to and received
         from each rank of its communicator, NaN where the function has none;
         (ranks, 2, 0) arrays for other leaves.
-    tail_ns : (ranks,) float64 array
-        Computation after the last call [ns].
+    tail_ns, tail_idle_ns : (ranks,) float64 arrays
+        Computation, and sleep, after the last call [ns].
     """
 
     ranks: tuple[int, ...]
@@ -133,10 +135,22 @@ class RankGroup:
     count: NDArray[np.int64]
     compute_ns: Spread
     mpi_ns: NDArray[np.float64]
+    idle_ns: NDArray[np.float64]
     size_bytes: Spread
     peers: tuple[NDArray[np.int32], ...]
     vectors: tuple[NDArray[np.float64], ...]
     tail_ns: NDArray[np.float64]
+    tail_idle_ns: NDArray[np.float64]
+
+    @property
+    def before_ns(self) -> NDArray[np.float64]:
+        """Return what passed before each leaf's call: computation and sleep [ns]."""
+        return np.asarray(self.compute_ns.total + self.idle_ns)
+
+    @property
+    def after_ns(self) -> NDArray[np.float64]:
+        """Return what passed after the last call of each rank [ns]."""
+        return np.asarray(self.tail_ns + self.tail_idle_ns)
 
 
 #: How the reason of a dropped call ends whose time is computation.
@@ -173,8 +187,8 @@ class Signature:
     usage_queries : int
         How often the program asked for its CPU time outside MPI, all ranks.
     not_computed : tuple of (str, float)
-        What else the ranks did between calls, where a skeleton computes: a key of
-        `trust.likeness.NOT_COMPUTED`, and for how long [s], all ranks.
+        What the ranks did between calls that a skeleton does not: a key of
+        `trust.skeleton_doubts.NOT_COMPUTED`, and for how long [s], all ranks.
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
     concurrent_ranks : int
@@ -206,6 +220,12 @@ class Signature:
 
     @property
     def computed_s(self) -> float:
-        """Return the time between calls, sum over all ranks [s]."""
+        """Return the computation between calls, sum over all ranks [s]."""
         sums = (g.compute_ns.total.sum() + g.tail_ns.sum() for g in self.groups)
+        return float(sum(sums)) / 1e9
+
+    @property
+    def idle_s(self) -> float:
+        """Return the time in which ranks slept between calls, all ranks [s]."""
+        sums = (g.idle_ns.sum() + g.tail_idle_ns.sum() for g in self.groups)
         return float(sum(sums)) / 1e9

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skelgen.documents import sealed_yaml
 from skelgen.documents.numbers import format_integers, format_real, format_repeated
 from skelgen.documents.text_of_bytes import escaped
@@ -158,19 +161,29 @@ def _group(group: RankGroup, names: list[str]) -> list[str]:
             zip(leaf_names, group.count.tolist(), strict=True)
         )
     ]
-    tail = format_repeated([format_real(value) for value in group.tail_ns.tolist()])
     return [
         f"- ranks: {format_integers(group.ranks)}",
         f"  samples: {group.compute_ns.samples.shape[2]}",
-        f"  tail_ns: {tail}",
+        f"  tail_ns: {_of_ranks(group.tail_ns)}",
+        *_tail_idle(group),
         *_list("  nest", nest_lines(group.nest, names, "  ")),
         *_table("leaves", ["# leaf symbol count", *leaves]),
         *_table("compute_ns", spread_lines(group.compute_ns, group.ranks, group.count)),
         *_table("mpi_ns", ["# leaf, sum of each rank", *row_lines(group.mpi_ns)]),
+        *_table("idle_ns", row_lines(group.idle_ns) if group.idle_ns.any() else []),
         *_table("size_bytes", spread_lines(group.size_bytes, group.ranks, group.count)),
         *_table("peers", peer_lines(group.peers)),
         *_table("vectors", vector_lines(group.vectors, group.ranks)),
     ]
+
+
+def _of_ranks(values: NDArray[np.float64]) -> str:
+    return format_repeated([format_real(value) for value in values.tolist()])
+
+
+def _tail_idle(group: RankGroup) -> list[str]:
+    some = bool(group.tail_idle_ns.any())
+    return [f"  tail_idle_ns: {_of_ranks(group.tail_idle_ns)}"] if some else []
 
 
 def _table(name: str, lines: list[str]) -> list[str]:

@@ -66,6 +66,13 @@ class _Table:
     kept_compute_ns: NDArray[np.float64]
     mpi_ns: NDArray[np.float64]
     kept_mpi_ns: NDArray[np.float64]
+    idle_ns: NDArray[np.float64]
+    kept_idle_ns: NDArray[np.float64]
+
+    @property
+    def time_ns(self) -> NDArray[np.float64]:
+        """Return the time before and inside calls [ns]."""
+        return self.compute_ns + self.mpi_ns + self.idle_ns
 
 
 def report_of(
@@ -221,6 +228,8 @@ def _table(
         kept_compute_ns=values[4],
         mpi_ns=values[5],
         kept_mpi_ns=values[6],
+        idle_ns=values[7],
+        kept_idle_ns=values[8],
     )
 
 
@@ -229,7 +238,7 @@ def _columns(
 ) -> NDArray[np.float64]:
     """Return rank, calls and times of all leaves and ranks of a group."""
     leaves, ranks = group.compute_ns.total.shape
-    kept, kept_ns = _kept(programs, number, group.ranks, leaves)
+    kept, kept_ns, kept_idle_ns = _kept(programs, number, group.ranks, leaves)
     calls = np.repeat(group.count[:, np.newaxis], ranks, axis=1).astype(np.float64)
     # The time inside a rare call is mostly waiting, which computation decides.
     often = calls * fraction >= 1
@@ -242,15 +251,17 @@ def _columns(
         kept_ns,
         group.mpi_ns,
         group.mpi_ns * share,
+        group.idle_ns,
+        kept_idle_ns,
     )
     return np.stack([column.ravel() for column in columns])
 
 
 def _kept(
     programs: Sequence[Program], number: int, ranks: Sequence[int], leaves: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return kept calls and computation of each leaf and rank of a group."""
-    kept, kept_ns = np.zeros((2, leaves, len(ranks)))
+) -> NDArray[np.float64]:
+    """Return kept calls, computation and sleep of each leaf and rank of a group."""
+    found = np.zeros((3, leaves, len(ranks)))
     for program in programs:
         if program.ranks[0] not in ranks:
             continue
@@ -258,10 +269,11 @@ def _kept(
         for operation in program.operations:
             if operation.group == number:
                 often = operation.occurrences
-                kept[operation.leaf, columns] += often
-                sums = series_sums(operation.compute_ns.values, often)
-                kept_ns[operation.leaf, columns] += sums
-    return kept, kept_ns
+                found[0, operation.leaf, columns] += often
+                for row, series in enumerate((operation.compute_ns, operation.idle_ns)):
+                    sums = series_sums(series.values, often)
+                    found[row + 1, operation.leaf, columns] += sums
+    return found
 
 
 def _label(signature: Signature, symbol: int, mean_bytes: float) -> str:
@@ -290,8 +302,10 @@ def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
     calls, kept = by_label(table.calls), by_label(table.kept)
     compute_s = by_label(table.compute_ns) / NS_PER_S
     kept_compute_s = by_label(table.kept_compute_ns) / NS_PER_S
-    seconds = by_label(table.compute_ns + table.mpi_ns) / NS_PER_S
-    kept_s = by_label(table.kept_compute_ns + table.kept_mpi_ns) / NS_PER_S
+    seconds = by_label(table.time_ns) / NS_PER_S
+    kept_s = (
+        kept_compute_s + by_label(table.kept_mpi_ns + table.kept_idle_ns) / NS_PER_S
+    )
     order = sorted(range(count), key=lambda i: (-seconds[i], table.labels[i]))
     return tuple(
         KeptClass(
@@ -344,11 +358,14 @@ def _expected_s(
 ) -> float:
     """Estimate the skeleton's time from the time that kept calls stand for [s]."""
     # What was attached to operations of no leaf, or behind the last call.
-    kept_ns = sum(float(program.tail_ns.sum()) for program in programs)
+    kept_ns = sum(
+        float((one.tail_ns + one.head_ns + one.tail_idle_ns).sum()) for one in programs
+    )
     kept_ns += sum(
-        float(series_sums(operation.compute_ns.values, operation.occurrences).sum())
+        float(series_sums(series.values, operation.occurrences).sum())
         for program in programs
         for operation in program.operations
+        for series in (operation.compute_ns, operation.idle_ns)
     )
     kept_ns += float(table.kept_mpi_ns.sum())
     return _application_part(signature, table, kept_ns)
@@ -356,8 +373,8 @@ def _expected_s(
 
 def _application_part(signature: Signature, table: _Table, time_ns: float) -> float:
     """Return what a time of all ranks together is of the application's time [s]."""
-    tail_ns = sum(float(group.tail_ns.sum()) for group in signature.groups)
-    total_ns = float((table.compute_ns + table.mpi_ns).sum()) + tail_ns
+    tail_ns = sum(float(group.after_ns.sum()) for group in signature.groups)
+    total_ns = float(table.time_ns.sum()) + tail_ns
     return signature.application_s * time_ns / total_ns if total_ns else 0.0
 
 

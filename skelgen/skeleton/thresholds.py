@@ -107,6 +107,10 @@ LEAST_LINES_SAVED = 20
 #: places [1]. A judgement, not measured.
 LEAST_VARIED_COMPUTE_SHARE = 5e-4
 
+#: Share of the application's time from which on ranks sleep in a skeleton [1]; less is
+#: computation: a page that is read is a sleep, too. A judgement, not measured.
+LEAST_IDLE_SHARE = 0.01
+
 #: Computation that is not worth a call: the loop around it takes as long [us]. A
 #: judgement, not measured.
 SHORTEST_COMPUTE_US = 0.02

@@ -85,6 +85,8 @@ class Operation:
         the rank, as in `Calls`.
     compute_ns : OccurrenceSeries
         Computation before the call [ns]; zeros when there is none.
+    idle_ns : OccurrenceSeries
+        Sleep before the call [ns], one column.
     size_bytes : OccurrenceSeries
         Bytes that the call sends, a multiple of the datatype's size [bytes];
         the capacity for receives.
@@ -110,6 +112,7 @@ class Operation:
     occurrences: int
     ages: tuple[int, ...]
     compute_ns: OccurrenceSeries
+    idle_ns: OccurrenceSeries
     size_bytes: OccurrenceSeries
     receive_bytes: NDArray[np.int64]
     peers: NDArray[np.int32]
@@ -131,12 +134,18 @@ class Program:
     operations : tuple of Operation
     tail_ns : (ranks,) float64 array
         Computation after the last call [ns].
+    head_ns : (ranks,) float64 array
+        Computation before the first call that happened only once [ns].
+    tail_idle_ns : (ranks,) float64 array
+        Sleep after the last call [ns].
     """
 
     ranks: tuple[int, ...]
     nest: Nest
     operations: tuple[Operation, ...]
     tail_ns: NDArray[np.float64]
+    head_ns: NDArray[np.float64]
+    tail_idle_ns: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +204,9 @@ class Report:
         Ranks that answer whoever comes first, where the skeleton answers each partner
         as often as in the recording.
     not_computed : tuple of (str, float)
-        What the application's ranks did where the skeleton computes: a key of
-        `trust.likeness.NOT_COMPUTED`, and its share of the application's time [0 to 1].
+        What the application's ranks did that the skeleton does not: a key of
+        `trust.skeleton_doubts.NOT_COMPUTED`, and its share of the application's time
+        [0 to 1].
     fixed_s : float
         Part of the expected time that a larger K does not shorten [s].
     divided : str

@@ -114,6 +114,9 @@ def with_times(clusters: Clusters, events: Events) -> Symbols:
         tail_ns=times.tail_ns,
         waiting_call=times.waiting_call,
         waiting_ns=times.waiting_ns,
+        idle_call=times.idle_call,
+        idle_ns=times.idle_ns,
+        tail_idle_ns=times.tail_idle_ns,
         lost=times.lost,
         similarity_threshold=clusters.similarity_threshold,
     )

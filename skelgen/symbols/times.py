@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
+from skelgen.events.away import asleep_before
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import MOVED
 from skelgen.symbols.pairs import rank_slices
@@ -29,6 +30,9 @@ class SymbolTimes:
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
+    idle_call: NDArray[np.int64]
+    idle_ns: NDArray[np.int64]
+    tail_idle_ns: NDArray[np.int64]
     lost: tuple[Lost, ...]
 
 
@@ -44,33 +48,54 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     Returns
     -------
     SymbolTimes
-        Computation, waiting and dropped time together are the ranks' times.
+        Computation, waiting, sleep and dropped time together are the ranks' times.
     """
     lost = _lost(events, fate)
     compute_ns = events.compute_ns.copy()
     tail_ns = events.tail_ns.copy()
-    calls: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    waits: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    late: list[int] = []
+    tail_idle_ns = events.tail_asleep_ns.copy()
+    waits, idle, late = _Sparse(), _Sparse(), list[int]()
     for rank, own in enumerate(rank_slices(events.calls.first)):
         outside = np.flatnonzero(fate[own] != Fate.INSIDE)
-        waiting = _spend(compute_ns[own], events, fate, own)
+        asleep = asleep_before(events.away, own)
+        waiting = _spend(compute_ns[own], asleep, events, fate, own)
         tail_ns[rank] += _move_on(compute_ns[own], outside)
+        if asleep is not None:
+            tail_idle_ns[rank] += _move_on(asleep, outside)
+            idle.add(asleep, own.start)
         if waiting is not None:
             last = _move_on(waiting, outside)
-            some = np.flatnonzero(waiting)
-            calls.append(some + own.start)
-            waits.append(waiting[some])
+            waits.add(waiting, own.start)
             late += [last] if last else []
     if late:
         lost += (Lost(Fate.WAITING, -1, len(late), sum(late)),)
     return SymbolTimes(
-        compute_ns, tail_ns, np.concatenate(calls), np.concatenate(waits), lost
+        compute_ns, tail_ns, *waits.columns, *idle.columns, tail_idle_ns, lost
     )
+
+
+class _Sparse:
+    """An amount that few calls have."""
+
+    def __init__(self) -> None:
+        self._calls: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        self._amounts: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+
+    def add(self, amount_ns: NDArray[np.int64], first: int) -> None:
+        """Take the amounts of the calls from `first` on that are not 0."""
+        some = np.flatnonzero(amount_ns)
+        self._calls.append(some + first)
+        self._amounts.append(amount_ns[some])
+
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the calls and their amounts."""
+        return np.concatenate(self._calls), np.concatenate(self._amounts)
 
 
 def _spend(
     spent: NDArray[np.int64],
+    asleep: NDArray[np.int64] | None,
     events: Events,
     fate: NDArray[np.uint8],
     own: slice,
@@ -80,11 +105,14 @@ def _spend(
     waiting = None
     polls = np.flatnonzero(fate[own] == Fate.WAITING)
     if len(polls):
-        gaps, amid = _polling(events, fate, own)
+        gaps, amid = _polling(events, asleep, fate, own)
         folded[amid] = False
         waiting = np.zeros(len(spent), np.int64)
         waiting[gaps] = spent[gaps]
         spent[gaps] = 0
+        if asleep is not None:
+            waiting[gaps] += asleep[gaps]
+            asleep[gaps] = 0
         calls = np.concatenate([polls, amid]) + own.start
         waiting[calls - own.start] += events.leave_ns[calls] - events.enter_ns[calls]
     rows = np.flatnonzero(folded)
@@ -109,7 +137,10 @@ def _move_on(amount_ns: NDArray[np.int64], outside: NDArray[np.int64]) -> int:
 
 
 def _polling(
-    events: Events, fate: NDArray[np.uint8], own: slice
+    events: Events,
+    asleep: NDArray[np.int64] | None,
+    fate: NDArray[np.uint8],
+    own: slice,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the gaps that are part of polling, and the local calls amid it.
 
@@ -127,7 +158,8 @@ def _polling(
     polling[1:-1] = failed[:-1] & asks[1:]
     other_yet = (~local).astype(np.int64)
     after = np.cumsum(other_yet) - other_yet
-    short = events.compute_ns[own] < LONGEST_POLLING_GAP_NS
+    gap_ns = events.compute_ns[own] + (0 if asleep is None else asleep)
+    short = gap_ns < LONGEST_POLLING_GAP_NS
     gaps = polling[after] & short
     amid = local & polling[after]
     return np.flatnonzero(gaps), np.flatnonzero(amid)

@@ -156,6 +156,10 @@ class Symbols:
     waiting_call, waiting_ns : (w,) int64 arrays
         Calls that have a symbol and before which the rank polled (failed Test,
         probes), and how long [ns]: it belongs to the time inside the call.
+    idle_call, idle_ns : (i,) int64 arrays
+        Calls that have a symbol and before which the rank slept, and how long [ns].
+    tail_idle_ns : (ranks,) int64 array
+        The same after the last symbol of each rank [ns].
     lost : tuple of Lost
         Time that nothing stands for.
     similarity_threshold : float
@@ -174,6 +178,9 @@ class Symbols:
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
+    idle_call: NDArray[np.int64]
+    idle_ns: NDArray[np.int64]
+    tail_idle_ns: NDArray[np.int64]
     lost: tuple[Lost, ...]
     similarity_threshold: float
 

@@ -122,6 +122,9 @@ class Decoded:
         ``struct skelgen_variant``: a shape and one set of values that vary in it.
     statuses, foreign, vectors : structured arrays
         ``struct skelgen_status``, ``skelgen_foreign``, ``skelgen_vectors``.
+    away : structured array
+        ``struct skelgen_away``: events before which the thread was without its core,
+        where the recording says why.
     implausible : int
         Sizes that were cut because no message is that large.
     """
@@ -131,6 +134,7 @@ class Decoded:
     statuses: NDArray[np.void]
     foreign: NDArray[np.void]
     vectors: NDArray[np.void]
+    away: NDArray[np.void]
     implausible: int
 
 
@@ -252,11 +256,14 @@ def _facts(stream: Any) -> TraceFacts:
         statuses=stream.status_count,
         foreign=stream.foreign_count,
         vectors=stream.vector_count,
+        away=stream.away_count,
         handled=stream.handled_count,
         duration_units=stream.time_units,
         overhead_units=stream.overhead_units,
         compute_units=stream.compute_units,
         lost_us=stream.lost_us,
+        told_us=stream.told_us,
+        queued_us=stream.queued_us,
     )
 
 
@@ -343,11 +350,14 @@ def decode(  # the inputs of one pass
     statuses = np.zeros(facts.statuses, dtype("status"))
     foreign = np.zeros(facts.foreign, dtype("foreign"))
     vectors = np.zeros(facts.vectors, dtype("vectors"))
+    away = np.zeros(facts.away, dtype("away"))
     with opened(data, header.header_bytes, end) as stream:
         tables = DecodedTables(stream)
         tables.shapes = shapes.copy()
         tables.attach()
         attach(stream, columns, (statuses, foreign, vectors), scale)
+        stream.away = pointer(away, "struct skelgen_away")
+        stream.away_capacity = len(away)
         run(stream, tables)
         return Decoded(
             events=stream.event_count,
@@ -355,5 +365,6 @@ def decode(  # the inputs of one pass
             statuses=statuses[: stream.status_count],
             foreign=foreign[: stream.foreign_count],
             vectors=vectors[: stream.vector_count],
+            away=away[: stream.away_count],
             implausible=stream.implausible_count,
         )

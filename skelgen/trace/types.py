@@ -103,9 +103,9 @@ class TraceFacts:
     events, requests, persistent, polls, errors : int
         Events; requests and persistent requests that calls created; polls that
         found nothing; calls that returned an error.
-    statuses, foreign, vectors : int
+    statuses, foreign, vectors, away : int
         Completed wildcard receives, completed requests of other threads, events
-        with a count for each rank.
+        with a count for each rank, gaps that say what kept the thread from its core.
     handled : int
         Requests that calls made, started or were given to complete.
     duration_units : int
@@ -115,6 +115,8 @@ class TraceFacts:
     compute_units, lost_us : int
         Time between calls [units], and how long of that the thread did not
         run [us].
+    told_us, queued_us : int
+        Of that: what the gaps say more of, and what of this others took [us].
     """
 
     events: int
@@ -125,11 +127,14 @@ class TraceFacts:
     statuses: int
     foreign: int
     vectors: int
+    away: int
     handled: int
     duration_units: int
     overhead_units: int
     compute_units: int
     lost_us: int
+    told_us: int
+    queued_us: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

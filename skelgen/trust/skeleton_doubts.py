@@ -9,11 +9,33 @@ from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.trust.thresholds import LARGEST_UNLIKE_SHARE
 from skelgen.trust.types import Doubt
 
-#: What a rank does between calls that is no computation, in words.
+_MOST = f"(at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)"
+_COMPUTES = f"the skeleton computes instead {_MOST}"
+_PHASES = "run the application's phases instead: skelgen measure"
+
+#: What a rank does between calls that is no computation: in words, what the skeleton
+#: does, and the remedy. The first two are of recordings that know sums only.
 NOT_COMPUTED = {
-    "slept": "slept, or waited for something other than MPI and files",
-    "files": "waited for files",
+    "slept": (
+        "slept, or waited for something other than MPI and files",
+        _COMPUTES,
+        _PHASES,
+    ),
+    "files": ("waited for files", _COMPUTES, _PHASES),
+    "disks": (
+        "waited for files",
+        f"the skeleton sleeps as long and loads no disk {_MOST}",
+        _PHASES,
+    ),
+    "queued": (
+        "waited for a core that other processes had",
+        "which is taken out of the computation, but not out of the time of the run and "
+        "of MPI calls that waited for them",
+        "calibrate, or record again on a quiet machine",
+    ),
 }
+
+_OF_FILES = ("files", "disks")
 
 #: What ranks did between calls that is no computation: a key of `NOT_COMPUTED`, and for
 #: how long: a time [s], or its share of the application's [1].
@@ -57,17 +79,17 @@ def unlike_doubts(
         What else the ranks did between calls, and its share of the time [0 to 1].
     """
     timed = unseen is not None and unseen.files.notable
-    idle = [one for one in not_computed if not (timed and one[0] == "files")]
+    idle = [one for one in not_computed if not (timed and one[0] in _OF_FILES)]
     return (*unseen_doubts(unseen), *_idle(idle))
 
 
 def _idle(not_computed: Sequence[tuple[str, float]]) -> Iterator[Doubt]:
     for what, share in not_computed:
         if share > LARGEST_UNLIKE_SHARE:
+            done, instead, remedy = NOT_COMPUTED[what]
             yield Doubt(
                 what,
-                f"the application's ranks {NOT_COMPUTED[what]} for {share:.1%} of the "
-                "time, the skeleton computes instead "
-                f"(at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)",
-                "run the application's phases instead: skelgen measure",
+                f"the application's ranks {done} for {share:.1%} of the time, "
+                f"{instead}",
+                remedy,
             )

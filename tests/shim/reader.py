@@ -126,6 +126,7 @@ class Event:
     inside: int = 0
     overhead: int = 0
     lost_us: int = 0
+    queued_us: int | None = None
     object: int | None = None
     error: int | None = None
 
@@ -166,6 +167,7 @@ class Trace:
         self._long: dict[int, tuple[int, int]] = {}
         self._pairs: dict[int, list[tuple[int, int]]] = {}  # oldest first
         self._lags: dict[int, int] = {}
+        self._queued_us: int | None = None
         self._now = self.header["start_ticks"] >> self.header["unit_shift"]
         self.checked = 0  # bytes that checksums cover
         self.checks = 0
@@ -206,6 +208,8 @@ class Trace:
             layout = "u:queued_us u:devices_us u:all_queued_us " * (known & 1)
             layout += "u:pressure_us" * (known >> 1 & 1)
             self.tables["load"] = {0: c.fields(layout)}
+        elif tag == 21:
+            self._queued_us = c.varint()
         elif tag == 4:
             self._comm(c)
         elif tag in (6, 7):
@@ -250,8 +254,10 @@ class Trace:
                 self.vectors[shape["vector_a"]] if flags & VECTOR_A else None,
                 self.vectors[shape["vector_b"]] if flags & VECTOR_B else None,
             ),
+            queued_us=self._queued_us,
             **x,
         )
+        self._queued_us = None
         self._requests(event)
         self.events.append(event)
 

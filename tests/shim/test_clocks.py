@@ -130,6 +130,14 @@ def test_sleep_is_not_taken_for_load(record: Record) -> None:
     assert taken.slept_s > 0.9 * 20 * 0.01
     assert taken.lost_s == pytest.approx(taken.slept_s + taken.queued_s)
     assert any(" the ranks slept for " in warning for warning in taken.warnings)
+    (trace,) = run.traces
+    told = [event for event in trace.events if event.lost_us]
+    assert all(event.queued_us is not None for event in told)
+    asleep_us = sum(event.lost_us - event.queued_us for event in told)
+    assert asleep_us == pytest.approx(taken.slept_s * 1e6, rel=0.01)
+    events = collect(open_trace(run.folder))
+    assert int(events.away["asleep_ns"].sum()) > 0.9 * 20 * 10_000_000
+    assert int(events.compute_ns.sum()) < 0.5 * 20 * 10_000_000
     if taken.queued_share < LOADED_SHARE:  # it was a quiet machine
         assert len(taken.warnings) == 1
 
@@ -151,7 +159,11 @@ def test_waiting_for_a_file_is_neither_sleep_nor_load(lab: Lab, tmp_path: Path) 
 def test_without_a_run_queue_nobody_is_blamed(record: Record) -> None:
     run = record("clocks", 1, "naps", "10")
     (file,) = open_trace(run.folder).files
-    older = replace(file, definitions=replace(file.definitions, load=None))
+    older = replace(
+        file,
+        definitions=replace(file.definitions, load=None),
+        facts=replace(file.facts, told_us=0, queued_us=0),
+    )
     taken = conditions([older])
     assert taken.unknown_s == taken.lost_s > 0.1
     (warning,) = taken.warnings
@@ -195,5 +207,9 @@ def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
     assert taken.queued_s > 0.9 * taken.lost_s
     (warning,) = taken.warnings
     assert warning.startswith("this trace was taken on a loaded machine: ")
+    events = collect(open_trace(tmp_path / "run"))
+    queued_ns = int(events.away["queued_ns"].sum())
+    assert queued_ns > 0.9e9 * taken.lost_s
+    assert events.compute_ns.sum() < 1.1e9 * (taken.computed_s - taken.lost_s)
     computed = np.array([e.begin for e in trace.of("Barrier")])
     assert (np.diff(computed) > 0).all()

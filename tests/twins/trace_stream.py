@@ -85,6 +85,7 @@ class _Walk:
         self.short: dict[int, int] = {}
         self.long: dict[int, tuple[int, int]] = {}
         self.before = self.last = self.context = 0
+        self.queued_us: int | None = None
         self.lists = self.vector_definitions = 0
         self.facts = dict.fromkeys(TraceFacts.__slots__, 0)
         self.events: list[dict[str, Any]] = []
@@ -119,7 +120,9 @@ class _Walk:
             self.lists = self._next(inside, self.lists)
         elif tag == self.c["REC_VECTOR"]:
             self.vector_definitions = self._next(inside, self.vector_definitions)
-        if tag != self.c["REC_SHAPE"]:
+        elif tag == self.c["REC_QUEUED"]:
+            self.queued_us = inside.varint(2**32 - 1)
+        if tag not in (self.c["REC_SHAPE"], self.c["REC_QUEUED"]):
             self.definitions.append((self.position, cursor.at, length, tag))
         cursor.at += length
 
@@ -193,6 +196,7 @@ class _Walk:
             "polls": 1,
             "statuses": [],
             "foreign": [],
+            "away": [],
         }
         if tag & self.c["EVENT_EXTRAS"]:
             self._extras(cursor, event)
@@ -268,6 +272,13 @@ class _Walk:
         facts["overhead_units"] += min(event["overhead"], event["gap"])
         facts["compute_units"] += event["gap"]
         facts["lost_us"] += event["lost_us"]
+        if self.queued_us is not None and event["lost_us"]:
+            queued_us = min(self.queued_us, event["lost_us"])
+            event["away"] = [(queued_us, event["lost_us"] - queued_us)]
+            facts["away"] += 1
+            facts["told_us"] += event["lost_us"]
+            facts["queued_us"] += queued_us
+        self.queued_us = None
         event["begin"] = facts["duration_units"] + event["gap"]
         facts["duration_units"] += event["gap"] + event["duration"]
         self.events.append(event)
@@ -354,6 +365,10 @@ def decode(
         statuses=np.array([s for e in events for s in e["statuses"]], dtype("status")),
         foreign=np.array([f for e in events for f in e["foreign"]], dtype("foreign")),
         vectors=np.array(vectors, dtype("vectors")),
+        away=np.array(
+            [(row, *a) for row, e in enumerate(events) for a in e["away"]],
+            dtype("away"),
+        ),
         implausible=implausible,
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import UsageError
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.keep.division import with_part_of_bytes
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.proof.simulation import simulate
@@ -15,14 +16,15 @@ from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.types import Plan
 from tests.random_programs import random_program
 from tests.skeletons import script, signature
+from tests.unit.test_pipeline_target_time import FEW
+from tests.unit.test_skeleton_paper2005 import CALIBRATION
 from tests.unit.test_skeleton_plan import STEPS
-from tests.unit.test_skeleton_target_time import FEW
 
 
 def computed_ns(made: Plan) -> float:
     """Return the computation of all ranks [ns]."""
     return sum(
-        float(program.tail_ns.sum())
+        float((program.tail_ns + program.head_ns).sum())
         + sum(
             float(series_sums(o.compute_ns.values, o.occurrences).sum())
             for o in program.operations
@@ -55,6 +57,16 @@ def test_bytes_shrink_as_the_computation_between_calls_does() -> None:
     # One iteration of six, and none of the call before them: 2 calls of 13.
     assert sent["MPI_Alltoall"] == pytest.approx(100_000 / 10 / (2 / 13), rel=0.01)
     assert sent["MPI_Allreduce"] == 8
+
+
+def test_set_up_before_a_repeated_call_stays_apart() -> None:
+    made = plan(signature(FEW), 4)
+    (program,) = made.programs
+    first = program.operations[0]
+    assert first.occurrences == 2
+    assert program.head_ns == pytest.approx([20e6 / 4] * 2)
+    assert first.compute_ns.values.mean() == pytest.approx(6 * 60e6 / 4 / 2)
+    assert "Set-up: " in render(made, calibration=CALIBRATION)["skeleton.c"]
 
 
 @pytest.mark.parametrize("factor", [2, 10, 20])

@@ -45,7 +45,7 @@ def compare(data, header, end=None):
     )
     for name in EventColumns.__slots__:
         np.testing.assert_array_equal(*(getattr(c, name) for c in columns))
-    for name in ("variants", "statuses", "foreign", "vectors"):
+    for name in ("variants", "statuses", "foreign", "vectors", "away"):
         np.testing.assert_array_equal(*(getattr(d, name) for d in decoded))
     assert decoded[0].events == decoded[1].events == facts.events
     assert decoded[0].implausible == decoded[1].implausible

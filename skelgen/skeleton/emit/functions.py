@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.emit.calls.arguments import Surroundings
-from skelgen.skeleton.emit.calls.statements import compute, statements
+from skelgen.skeleton.emit.calls.statements import compute, idle, statements
 from skelgen.skeleton.emit.fragments import (
     NO_USES,
     Fragment,
@@ -60,7 +60,7 @@ def written(
 
 def _sections(body: _Body) -> tuple[Section, ...]:
     pieces = _pieces(body)
-    found: list[Section] = []
+    found: list[Section] = _set_up(body)
     loops = straights = 0
     for number, (items, large) in enumerate(pieces):
         if large:
@@ -82,6 +82,19 @@ def _sections(body: _Body) -> tuple[Section, ...]:
         uses = union(statement.uses for statement in text)
         found.append(Section(title, about, tuple(with_comments(text)), uses))
     return tuple(section for section in found if section.lines)
+
+
+def _set_up(body: _Body) -> list[Section]:
+    """Write the computation before a loop that begins the program, if any."""
+    head_us = body.routine.head_us
+    gap = compute(body.around, [head_us[:, None]], [1]) if head_us.any() else None
+    if gap is None:
+        return []
+    percent = 100 * float(head_us.mean()) / body.whole
+    text = [call(1, helper("compute"), [gap])]
+    uses = union(statement.uses for statement in text)
+    about = f"Set-up: {percent:.1f} % of the time."
+    return [Section("set-up", about, tuple(with_comments(text)), uses)]
 
 
 def _pieces(body: _Body) -> list[tuple[list[int], bool]]:
@@ -357,9 +370,15 @@ class _Body:
         return np.array([rows[i] for i in self.routine.rows])
 
     def tail(self) -> list[Statement]:
-        """Write the computation after the last call."""
-        gap = compute(self.around, [self.routine.tail_us[:, None]], [1])
-        return [] if gap is None else [call(1, helper("compute"), [gap])]
+        """Write the computation and the sleep after the last call."""
+        routine = self.routine
+        pieces = {
+            "compute": compute(self.around, [routine.tail_us[:, None]], [1]),
+            "idle": idle(self.around, [routine.tail_idle_us[:, None]], [1]),
+        }
+        return [
+            call(1, helper(name), [us]) for name, us in pieces.items() if us is not None
+        ]
 
 
 def _counter(depth: int) -> str:

@@ -292,7 +292,7 @@ def _functions(
         functions.append(
             tuple(
                 Function(
-                    stem + section.title.replace(" ", "_"),
+                    stem + section.title.replace(" ", "_").replace("-", "_"),
                     i if shared else before + i,
                     section.about,
                     section.lines,

@@ -143,4 +143,4 @@ def _whole_iterations(signature: Signature, fraction: float) -> Iterator[float]:
 def _call_share(signature: Signature) -> float:
     """Return the part of the time of all ranks that is spent inside calls."""
     inside_s = sum(float(group.mpi_ns.sum()) for group in signature.groups) / 1e9
-    return inside_s / max(signature.computed_s + inside_s, 1e-9)
+    return inside_s / max(signature.computed_s + signature.idle_s + inside_s, 1e-9)

@@ -32,10 +32,10 @@ def largest_good_scaling_factor(signature: Signature) -> float:
     """
     groups = signature.groups
     time_ns = np.concatenate(
-        [(group.compute_ns.total + group.mpi_ns).sum(axis=1) for group in groups]
+        [(group.before_ns + group.mpi_ns).sum(axis=1) for group in groups]
     )
     count = np.concatenate([group.count for group in groups])
-    total_ns = time_ns.sum() + sum(float(group.tail_ns.sum()) for group in groups)
+    total_ns = time_ns.sum() + sum(float(group.after_ns.sum()) for group in groups)
     order = np.argsort(-count, kind="stable")
     held = np.cumsum(time_ns[order]) >= DOMINANT_TIME_SHARE * total_ns
     if total_ns <= 0 or not held.any():

@@ -147,7 +147,8 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
     """Give the calls of a program the average computation of those they stand for.
 
     What stood before completions that nobody needs goes to the next call. So every
-    rank keeps exactly a K-th of its computation.
+    rank keeps exactly a K-th of its computation. The paper knows no sleep: it is
+    computation, too.
     """
     number, rank = current.group[program], current.ranks[program][0]
     group = draft.signature.groups[number]
@@ -156,7 +157,7 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
     call = current.strings.call[steps]
     position = call[call != INSERTED] - draft.calls.first[rank]
     given, often = _given(draft, number, position)
-    mean_ns = group.compute_ns.total[:, rows] / np.maximum(group.count, 1)[:, None]
+    mean_ns = group.before_ns[:, rows] / np.maximum(group.count, 1)[:, None]
     held_ns = np.zeros((len(often) + 1, len(rows)))
     for (heir, leaf), worth in given.items():
         held_ns[heir] += mean_ns[leaf] * worth
@@ -165,8 +166,10 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
         none if leaf == INSERTED else held_ns[leaf][:, np.newaxis] / often[leaf]
         for leaf in current.column("leaf", program).tolist()
     )
-    tail_ns = group.tail_ns[rows] / round(draft.scaling_factor)
-    return Durations(series, tail_ns + held_ns[-1])
+    tail_ns = group.after_ns[rows] / round(draft.scaling_factor)
+    zero = np.zeros(len(rows))
+    idle_ns = (none,) * len(series)
+    return Durations(series, idle_ns, tail_ns + held_ns[-1], zero, zero)
 
 
 def _given(

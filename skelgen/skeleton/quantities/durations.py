@@ -27,6 +27,7 @@ from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 from skelgen.skeleton.thresholds import (
     CALLS_LOOKED_AHEAD,
     LARGEST_STEADY_DEVIATION,
+    LEAST_IDLE_SHARE,
     LEAST_VARIED_LEAF_SHARE,
 )
 
@@ -39,12 +40,21 @@ class Durations:
     ----------
     compute_ns : tuple of (ranks, s) float64 array
         Of each operation [ns].
+    idle_ns : tuple of (ranks, 1) float64 array
+        Sleep before each operation [ns].
     tail_ns : (ranks,) float64 array
         After the last call [ns].
+    head_ns : (ranks,) float64 array
+        Before the first call, where that call is repeated and this is not [ns].
+    tail_idle_ns : (ranks,) float64 array
+        Sleep after the last call [ns].
     """
 
     compute_ns: tuple[NDArray[np.float64], ...]
+    idle_ns: tuple[NDArray[np.float64], ...]
     tail_ns: NDArray[np.float64]
+    head_ns: NDArray[np.float64]
+    tail_idle_ns: NDArray[np.float64]
 
 
 def uneven_leaves(signature: Signature) -> set[tuple[int, int]]:
@@ -69,7 +79,7 @@ def heavy_calls(signature: Signature) -> set[tuple[int, int]]:
 
 def _share(group: RankGroup, time_ns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of a rank's time that each leaf's part of it takes."""
-    rank_ns = (group.compute_ns.total + group.mpi_ns).sum(axis=0) + group.tail_ns
+    rank_ns = (group.before_ns + group.mpi_ns).sum(axis=0) + group.after_ns
     return np.asarray(time_ns / np.maximum(rank_ns, 1), np.float64)
 
 
@@ -118,11 +128,19 @@ def durations_of(
         Kept part of all calls [1].
     """
     uneven = uneven_leaves(signature)
+    sleeps = sleeping(signature)
     found = []
     for program in range(len(shared.ranks)):
         homeless = _homeless(signature, expansion, shared, program, calls_first)
-        found.append(_program(signature, shared, program, fraction, uneven, homeless))
+        kept = _Kept(signature, shared, program, fraction, homeless)
+        found.append(_program(kept, uneven, sleeps=sleeps))
     return found
+
+
+def sleeping(signature: Signature) -> bool:
+    """Say whether the ranks of a skeleton sleep: else that time is computation."""
+    rank_s = signature.application_s * signature.ranks
+    return signature.idle_s > LEAST_IDLE_SHARE * rank_s
 
 
 def _homeless(
@@ -159,36 +177,105 @@ def _homeless(
     return heir.astype(np.int64)
 
 
-def _program(
-    signature: Signature,
-    shared: SharedStrings,
-    program: int,
-    fraction: float,
-    uneven: set[tuple[int, int]],
+class _Kept:
+    """Shares a time out to the operations that a program kept."""
+
+    def __init__(
+        self,
+        signature: Signature,
+        shared: SharedStrings,
+        program: int,
+        fraction: float,
+        homeless: NDArray[np.int64],
+    ) -> None:
+        self.number, self.fraction = shared.group[program], fraction
+        self.group = signature.groups[self.number]
+        self.rows = [self.group.ranks.index(rank) for rank in shared.ranks[program]]
+        self.homeless = homeless
+        self.leaf = shared.column("leaf", program)
+        self.often = np.bincount(shared.local[program], minlength=len(self.leaf))
+        kept = self.leaf != INSERTED
+        self.leaf_often = np.bincount(
+            self.leaf[kept], self.often[kept], minlength=len(self.group.count)
+        )
+
+    def share_out(
+        self,
+        total: NDArray[np.float64],
+        tail: NDArray[np.float64],
+        uneven: set[tuple[int, int]],
+        early: NDArray[np.int64],
+    ) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64]]:
+        """Return a time before each operation, and after the last, of the ranks [ns].
+
+        What stands in `early` is in neither.
+
+        Parameters
+        ----------
+        total : (leaves, ranks) array
+            Before the leaves of the group, all its ranks [ns].
+        tail : (ranks,) array
+        uneven : set of (int, int)
+            (group, leaf) whose samples say how it changes during the run.
+        early : int64 array
+            Leaves whose time stands before the program.
+        """
+        total = total[:, self.rows] * self.fraction
+        extra = np.zeros((len(self.leaf) + 1, len(self.rows)))
+        adrift = np.setdiff1d(np.flatnonzero(self.homeless >= 0), early)
+        np.add.at(extra, self.homeless[adrift], total[adrift])
+        series = []
+        for operation, own in enumerate(self.leaf.tolist()):
+            count = int(self.often[operation])
+            value = extra[operation][:, np.newaxis] / count
+            if own != INSERTED:
+                part = total[own] * (count / self.leaf_often[own])
+                varied = (self.number, own) in uneven
+                columns = min(MOST_COLUMNS, count) if varied else 1
+                samples = self.group.compute_ns.samples[own][self.rows]
+                value = value + _values(part, samples, columns, count)
+            series.append(value)
+        return tuple(series), tail[self.rows] * self.fraction + extra[-1]
+
+
+def _program(kept: _Kept, uneven: set[tuple[int, int]], *, sleeps: bool) -> Durations:
+    """Return the durations of a program; sleep stays with calls, also of set-up."""
+    group, rows = kept.group, kept.rows
+    early = _set_up(group, rows, kept.homeless, kept.leaf, kept.often)
+    before_ns, after_ns = group.before_ns, group.after_ns
+    if sleeps:
+        before_ns, after_ns = group.compute_ns.total, group.tail_ns
+    compute_ns, tail_ns = kept.share_out(before_ns, after_ns, uneven, early)
+    head_ns = before_ns[:, rows][early].sum(axis=0) * kept.fraction
+    none = np.zeros((len(rows), 1))
+    if not sleeps:
+        idle_ns = (none,) * len(compute_ns)
+        return Durations(compute_ns, idle_ns, tail_ns, head_ns, none[:, 0])
+    idle_ns, tail_idle_ns = kept.share_out(
+        group.idle_ns, group.tail_idle_ns, set(), np.zeros(0, np.int64)
+    )
+    return Durations(compute_ns, idle_ns, tail_ns, head_ns, tail_idle_ns)
+
+
+def _set_up(
+    group: RankGroup,
+    rows: list[int],
     homeless: NDArray[np.int64],
-) -> Durations:
-    number = shared.group[program]
-    group = signature.groups[number]
-    rows = [group.ranks.index(rank) for rank in shared.ranks[program]]
-    total = group.compute_ns.total[:, rows] * fraction
-    leaf = shared.column("leaf", program)
-    often = np.bincount(shared.local[program], minlength=len(leaf))
-    kept = leaf != INSERTED
-    leaf_often = np.bincount(leaf[kept], often[kept], minlength=len(group.count))
-    extra = np.zeros((len(leaf) + 1, len(rows)))
-    adrift = np.flatnonzero(homeless >= 0)
-    np.add.at(extra, homeless[adrift], total[adrift])
-    series = []
-    for operation, own in enumerate(leaf.tolist()):
-        count = int(often[operation])
-        value = extra[operation][:, np.newaxis] / count
-        if own != INSERTED:
-            part = total[own] * (count / leaf_often[own])
-            columns = min(MOST_COLUMNS, count) if (number, own) in uneven else 1
-            samples = group.compute_ns.samples[own][rows]
-            value = value + _values(part, samples, columns, count)
-        series.append(value)
-    return Durations(tuple(series), group.tail_ns[rows] * fraction + extra[-1])
+    leaf: NDArray[np.int64],
+    often: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return leaves whose computation stands before a program, not in its loop.
+
+    They happened once, before all calls of a first operation that is repeated, whose
+    iterations or the end would take it otherwise; and they are worth it.
+    """
+    if not len(often) or often[0] == 1 or leaf[0] == INSERTED:
+        return np.zeros(0, np.int64)
+    heavy = _share(group, group.compute_ns.total)[:, rows] >= LEAST_VARIED_LEAF_SHARE
+    elsewhere = (homeless == 0) | (homeless == len(leaf))
+    once = (group.count == 1) & elsewhere & heavy.any(axis=1)
+    before = np.arange(len(once)) < leaf[0]  # leaves are numbered in prefix order
+    return np.flatnonzero(once & before)
 
 
 def _values(

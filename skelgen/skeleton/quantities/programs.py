@@ -46,7 +46,9 @@ def programs_of(
             for number in range(len(nodes.shared.step[program]))
         )
         nest = loops.fold(nodes.shared.local[program])
-        found.append(Program(ranks, nest, operations, durations[program].tail_ns))
+        own = durations[program]
+        around = own.tail_ns, own.head_ns, own.tail_idle_ns
+        found.append(Program(ranks, nest, operations, *around))
     return tuple(found)
 
 
@@ -68,6 +70,7 @@ def _operation(
         occurrences=int(nodes.occurrences[own[0]]),
         ages=shared.operation_ages(program, number),
         compute_ns=OccurrenceSeries(durations.compute_ns[number]),
+        idle_ns=OccurrenceSeries(durations.idle_ns[number]),
         size_bytes=OccurrenceSeries(_rows([sizes.values[node] for node in own])),
         receive_bytes=sizes.receive_bytes[own],
         peers=partners.of(number, leaf, symbol),

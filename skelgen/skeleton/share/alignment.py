@@ -132,7 +132,7 @@ def _together(
             _stand_in(donor, len(program.ranks)) if operation is None else operation
             for operation, donor in zip(operations, donors, strict=True)
         )
-        common = Program(program.ranks, nest, whole, program.tail_ns)
+        common = replace(program, nest=nest, operations=whole)
         found.append(Aligned(common, frozenset(absent)))
     return found
 
@@ -160,6 +160,7 @@ def _stand_in(donor: Operation, ranks: int) -> Operation:
     return replace(
         donor,
         compute_ns=alike(donor.compute_ns),
+        idle_ns=alike(donor.idle_ns),
         size_bytes=alike(donor.size_bytes),
         receive_bytes=np.zeros(ranks, np.int64),
         vectors=np.full((ranks, *donor.vectors.shape[1:]), np.nan),

@@ -67,6 +67,8 @@ class CallStep:
         Relative partners, or PROC_NULL; no column without a partner.
     compute_us : (ranks, s) float64 array
         Computation before the call [us].
+    idle_us : (ranks, 1) float64 array
+        Sleep before the call [us].
     call_us : float
         Time inside the call in the application, mean of its occurrences [us].
     size_bytes : (ranks, s) int64 array
@@ -94,6 +96,7 @@ class CallStep:
     peer: NDArray[np.int64]
     peer2: NDArray[np.int64]
     compute_us: NDArray[np.float64]
+    idle_us: NDArray[np.float64]
     call_us: float
     size_bytes: NDArray[np.int64]
     capacity_bytes: int
@@ -161,7 +164,8 @@ class CallStep:
     @property
     def time_us(self) -> float:
         """Return the time of all occurrences on a rank, about [us]."""
-        return self.occurrences * (float(self.compute_us.mean()) + self.call_us)
+        before_us = float(self.compute_us.mean()) + float(self.idle_us.mean())
+        return self.occurrences * (before_us + self.call_us)
 
     @property
     def block_bytes(self) -> int:
@@ -264,6 +268,7 @@ def join_step(
         peer=rows.whole([_peers(op, plan) for op in operations if with_peer]),
         peer2=rows.whole([_constant(op, plan, "peer2") for op in operations if both]),
         compute_us=rows.of([op.compute_ns.values / 1e3 for op in operations]),
+        idle_us=rows.of([op.idle_ns.values / 1e3 for op in operations]),
         call_us=float(np.mean([_call_us(plan, op) for op in operations])),
         size_bytes=_sizes(sizes, info, unit),
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),

@@ -40,8 +40,10 @@ class Routine:
     rows : tuple of int
         Row of each rank's nest.
     steps : tuple of CallStep
-    tail_us : (ranks,) float64 array
+    tail_us, tail_idle_us : (ranks,) float64 arrays
         Computation after the last call [us].
+    head_us : (ranks,) float64 array
+        Computation before the first call that belongs to none [us].
     item_us : (items,) float64 array
         Time that each call of the nests stands for on a rank, about [us].
     repeats : tuple of RepeatedItems
@@ -54,6 +56,8 @@ class Routine:
     rows: tuple[int, ...]
     steps: tuple[CallStep, ...]
     tail_us: NDArray[np.float64]
+    head_us: NDArray[np.float64]
+    tail_idle_us: NDArray[np.float64]
     item_us: NDArray[np.float64]
     repeats: tuple[RepeatedItems, ...]
     lifetimes: Lifetimes
@@ -61,7 +65,8 @@ class Routine:
     @property
     def time_us(self) -> float:
         """Return the time that a rank of the routine stands for, about [us]."""
-        return float(self.item_us.sum() + self.tail_us.mean())
+        around_us = self.tail_us + self.head_us + self.tail_idle_us
+        return float(self.item_us.sum() + around_us.mean())
 
     @property
     def serves(self) -> bool:
@@ -118,7 +123,7 @@ def _in_order(found: Aligned) -> Aligned:
     renumbered = Nest(nest.body_items, new[nest.symbol], nest.trips_first, nest.trips)
     operations = tuple(program.operations[old] for old in order)
     absent = frozenset(i for i, old in enumerate(order) if old in found.absent)
-    ordered = Program(program.ranks, renumbered, operations, program.tail_ns)
+    ordered = replace(program, nest=renumbered, operations=operations)
     return Aligned(ordered, absent)
 
 
@@ -171,7 +176,10 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
         )
         for i in range(len(programs[0].operations))
     ]
-    tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
+    tail_us, head_us, tail_idle_us = (
+        np.concatenate([getattr(program, name) for program in programs])[order] / 1e3
+        for name in ("tail_ns", "head_ns", "tail_idle_ns")
+    )
     nests = [program.nest for program in programs]
     item_us = _item_us(nests[0], steps)
     least_us = LEAST_VARIED_COMPUTE_SHARE * float(item_us.sum() + tail_us.mean())
@@ -191,6 +199,8 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
         steps=tuple(steps),
         item_us=item_us,
         tail_us=tail_us,
+        head_us=head_us,
+        tail_idle_us=tail_idle_us,
         repeats=alike + equal,
         lifetimes=lives,
     )

@@ -92,6 +92,7 @@ def _joined(
         parts[0],
         occurrences=len(step),
         compute_ns=_few(at([one.compute_ns for one in operations]), turn, _averages),
+        idle_ns=_mean(at([one.idle_ns for one in operations])),
         size_bytes=_few(at([one.size_bytes for one in operations]), turn, _picked),
         receive_bytes=np.max([one.receive_bytes for one in parts], axis=0),
         peers=part(parts[0], often[first]).peers,
@@ -124,6 +125,10 @@ def _few(
     if turn in TOLD and values.shape[1] < MOST_COLUMNS:
         return OccurrenceSeries(spread(values))
     return OccurrenceSeries(summed(values, MOST_COLUMNS))
+
+
+def _mean(values: NDArray[np.float64]) -> OccurrenceSeries:
+    return OccurrenceSeries(values.mean(axis=1, keepdims=True))
 
 
 def _averages(values: NDArray[np.float64]) -> NDArray[np.float64]:

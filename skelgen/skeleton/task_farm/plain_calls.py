@@ -197,7 +197,8 @@ def _with_gap(operation: Operation, last: Operation) -> Operation:
     often = operation.occurrences
     gap = series_sums(last.compute_ns.values, often)[:, np.newaxis] / often
     compute_ns = OccurrenceSeries(operation.compute_ns.values + gap)
-    return replace(operation, compute_ns=compute_ns)
+    idle_ns = OccurrenceSeries(operation.idle_ns.values + last.idle_ns.values)
+    return replace(operation, compute_ns=compute_ns, idle_ns=idle_ns)
 
 
 def _exchanges(
@@ -231,6 +232,7 @@ def _send_and_receive(
             operation,
             symbol=receive,
             compute_ns=OccurrenceSeries(still),
+            idle_ns=OccurrenceSeries(still),
             size_bytes=OccurrenceSeries(still + size),
         ),
     ]

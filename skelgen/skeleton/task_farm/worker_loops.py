@@ -154,6 +154,7 @@ def alone(program: Program, position: int) -> Program:
         return replace(
             operation,
             compute_ns=operation.compute_ns.of(row),
+            idle_ns=operation.idle_ns.of(row),
             size_bytes=operation.size_bytes.of(row),
             receive_bytes=operation.receive_bytes[row],
             vectors=operation.vectors[row],
@@ -164,6 +165,8 @@ def alone(program: Program, position: int) -> Program:
         ranks=program.ranks[row],
         operations=tuple(map(own, program.operations)),
         tail_ns=program.tail_ns[row],
+        head_ns=program.head_ns[row],
+        tail_idle_ns=program.tail_idle_ns[row],
     )
 
 

@@ -54,6 +54,16 @@ def compute(
     return around.tables.quantity("gap", us, often, owner=owner, read=read)
 
 
+def idle(
+    around: Surroundings, us: Sequence[NDArray[np.float64]], often: Sequence[int]
+) -> Fragment | None:
+    """Write a sleep of some time at each place; None for none."""
+    total = sum(float(u.mean()) * n for u, n in zip(us, often, strict=True))
+    if total < SHORTEST_COMPUTE_US * sum(often):
+        return None
+    return around.tables.quantity("sleep", us, often)
+
+
 def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     """Write a step.
 
@@ -72,6 +82,9 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     gap = compute(around, us, often, step, told=step.turn in TOLD)
     if gap is not None:
         written.append(call(depth, helper("compute"), [gap]))
+    asleep = idle(around, [place.idle_us for place in step.everywhere], often)
+    if asleep is not None:
+        written.append(call(depth, helper("idle"), [asleep]))
     writer = window_call if step.on_window else _WRITERS.get(step.kind, _message)
     calls = writer(around, index, depth)
     site = around.sites[step.site] if 0 <= step.site < len(around.sites) else ""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
 from skelgen.skeleton.thresholds import (
     LARGEST_TARGET_DEVIATION,
     MOST_TIME_CORRECTIONS,
 )
-from skelgen.skeleton.types import Plan
 from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.skeleton.types import Plan
 
 
 def plan_for_time(

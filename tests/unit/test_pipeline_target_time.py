@@ -7,8 +7,8 @@ import re
 import pytest
 
 from skelgen.errors import UsageError
+from skelgen.pipeline.target_time import plan_for_time
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.target_time import plan_for_time
 from tests.skeletons import signature
 
 FEW = """

@@ -62,10 +62,11 @@ def test_a_file_of_judgements_has_numbers_only_each_with_its_reason(name: str) -
 @pytest.mark.parametrize("name", FILES)
 def test_each_judgement_is_used(name: str) -> None:
     stage = name.partition("/")[0]
+    texts = {path: (PACKAGE / path).read_text() for path in modules()}
     others = "\n".join(
-        (PACKAGE / path).read_text()
-        for path in modules()
-        if path.startswith(f"{stage}/") or "thresholds import" in path
+        text
+        for path, text in texts.items()
+        if path.startswith(f"{stage}/") or f"{stage}.thresholds import" in text
     )
     for one, _ in thresholds.constants(modules()[name]):
         assert len(re.findall(rf"\b{one}\b", others)) > 1, one

@@ -12,8 +12,8 @@ from tests.readability import PACKAGE, modules
 
 FILES = [f"{stage}/thresholds.py" for stage in thresholds.stages()]
 STAGES = {
-    *("events", "loops", "phases", "prediction", "reference", "signature", "skeleton"),
-    *("symbols", "trust", "workload"),
+    *("events", "forecasts", "loops", "monitor", "phases", "prediction", "reference"),
+    *("signature", "skeleton", "symbols", "trust", "workload"),
 }
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from skelgen.forecasts.thresholds import AUTOREGRESSION_UPDATES
 from skelgen.forecasts.types import Floats, Ints
 from skelgen.forecasts.windows import sums
 
 #: Largest coefficient of AR(1): beyond it the last cell would not fade at all.
 _MOST = 0.999999
-#: How often the coefficients of AR(p) are brought up to date.
-_UPDATES = 16
 #: Added to the variance, as a share of it, so that equations can be solved.
 _RIDGE = 1e-9
 
@@ -71,7 +70,9 @@ def higher_order(values: Floats, positions: Ints, horizon: int, order: int) -> F
     They solve the equations of Yule and Walker for the cells so far. The mean of the
     next h cells is that of the first h powers of the companion matrix.
     """
-    ends = np.unique(np.linspace(positions[0], positions[-1], _UPDATES).astype(int))
+    ends = np.unique(
+        np.linspace(positions[0], positions[-1], AUTOREGRESSION_UPDATES).astype(int)
+    )
     count = ends + 1.0
     mean = sums(values)[ends + 1] / count
     lags = [_covariances(values, ends, mean, lag) for lag in range(order + 1)]

@@ -7,20 +7,18 @@ from collections.abc import Iterable
 import numpy as np
 
 from skelgen.forecasts import experts
-from skelgen.forecasts.daily import LEAST_DAYS
+from skelgen.forecasts.thresholds import (
+    FEWEST_DAYS_AVERAGED,
+    FEWEST_DAYS_OF_DAILY,
+    JUDGED_PARTS,
+    LEAST_KNOWN_OF_HORIZON,
+    MOST_POSTCASTS,
+)
 from skelgen.forecasts.types import Floats, Ints, LoadHistory, Postcasts, Truths
 from skelgen.forecasts.windows import sums
 
-#: Moments of the past at which the default lets experts forecast.
-_MOMENTS = 600
-#: Cells before the first one, and the share of a history that these may take.
-_BEFORE, _SHARE = max(experts.WIDTHS), 4
-#: A daily pattern counts from so many days on [days].
-WEEK = 7
-#: Part of a horizon that has to be known for a comparison.
-_KNOWN = 0.8
-#: A history of fewer cells has no past to forecast.
-LEAST_CELLS = 8
+#: Cells before the first moment.
+_BEFORE = max(experts.WIDTHS)
 
 
 def by_next_cell(history: LoadHistory, horizon: int) -> Postcasts:
@@ -77,9 +75,9 @@ def by_horizon(history: LoadHistory, horizon: int, day: float) -> Postcasts:
     """
     cells = len(history.values)
     before, judged = _fitting(cells, horizon)
-    is_daily = cells >= WEEK * day - 1.0 and round(day) > 1
+    is_daily = cells >= FEWEST_DAYS_OF_DAILY * day - 1.0 and round(day) > 1
     if is_daily:
-        before = max(before, min(round(LEAST_DAYS * day), cells - judged - 2))
+        before = max(before, min(round(FEWEST_DAYS_AVERAGED * day), cells - judged - 2))
     moments = _spread(before, cells, judged)
     positions = np.append(moments, cells - 1)
     found = experts.extended(
@@ -109,13 +107,13 @@ def by_horizon(history: LoadHistory, horizon: int, day: float) -> Postcasts:
 
 def _fitting(cells: int, horizon: int) -> tuple[int, int]:
     """Return the first moment, and the horizon that a history can judge."""
-    before = min(_BEFORE, cells // _SHARE)
-    return before, min(horizon, max((cells - before) // _SHARE, 1))
+    before = min(_BEFORE, cells // JUDGED_PARTS)
+    return before, min(horizon, max((cells - before) // JUDGED_PARTS, 1))
 
 
 def _spread(before: int, cells: int, horizon: int) -> Ints:
     """Return moments of the past, evenly spread, whose horizons have passed."""
-    count = min(cells - horizon - before, _MOMENTS)
+    count = min(cells - horizon - before, MOST_POSTCASTS)
     return np.linspace(before, cells - 1 - horizon, count).astype(np.int64)
 
 
@@ -142,7 +140,7 @@ def _truths(history: LoadHistory, moments: Ints, horizon: int) -> tuple[Floats, 
     ends = moments + 1 + horizon
     cells = known[ends] - known[moments + 1]
     means = (total[ends] - total[moments + 1]) / np.maximum(cells, 1.0) + origin
-    return means, (cells >= _KNOWN * horizon) & history.known[moments]
+    return means, (cells >= LEAST_KNOWN_OF_HORIZON * horizon) & history.known[moments]
 
 
 def joined(parts: list[Postcasts]) -> Postcasts:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from skelgen.forecasts.autoregression import first_order
+from skelgen.forecasts.thresholds import DAYS_AVERAGED, USUAL_PART_OF_DAY
 from skelgen.forecasts.types import Floats, Ints
 from skelgen.forecasts.windows import sums
-
-#: Past days that are averaged, and that a position needs.
-_DAYS, LEAST_DAYS = 7, 3
-#: Part of a day over which what is usual at a time is averaged.
-_USUAL = 1 / 24
 
 
 def usual(values: Floats, positions: Ints, horizon: int, day: int) -> Floats:
@@ -32,7 +28,7 @@ def usual(values: Floats, positions: Ints, horizon: int, day: int) -> Floats:
     total = sums(values)
     found, days = np.zeros(len(positions)), np.zeros(len(positions))
     nearest = -(-horizon // day)  # of a horizon beyond a day nothing is known before
-    for back in range(nearest, nearest + _DAYS):
+    for back in range(nearest, nearest + DAYS_AVERAGED):
         first = positions + 1 - back * day
         there = first >= 0
         ends = np.where(there, first + horizon, 0)
@@ -44,7 +40,7 @@ def usual(values: Floats, positions: Ints, horizon: int, day: int) -> Floats:
 
 def usual_and_away(values: Floats, positions: Ints, horizon: int, day: int) -> Floats:
     """Return `usual`, and how far the load is away from it now, faded as by AR(1)."""
-    width = max(round(day * _USUAL), 1)
+    width = max(round(day * USUAL_PART_OF_DAY), 1)
     cells = np.arange(day + width // 2, len(values), dtype=np.int64)
     away = values[cells] - usual(values, cells - width // 2 - 1, width, day)
     own = positions - cells[0]

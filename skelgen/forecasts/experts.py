@@ -13,17 +13,19 @@ import numpy as np
 
 from skelgen.forecasts import autoregression, daily, windows
 from skelgen.forecasts.smoothing import smoothed
+from skelgen.forecasts.thresholds import (
+    AUTOREGRESSION_ORDER,
+    FEWEST_CELLS_OF_ORDER,
+    TRIMMED_SHARE,
+)
 from skelgen.forecasts.types import Floats, Ints
 
 #: Cells in a window.
 WIDTHS = (5, 10, 20, 30, 50)
-#: Share that a trimmed mean leaves out at each end, and gains of smoothing.
-TRIM = 0.3
+#: Gains of smoothing.
 GAINS = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 0.9)
 #: Windows for long horizons, in horizons.
 HORIZONS = (0.5, 1.0, 2.0, 4.0)
-#: Of AR(p), and the cells that it needs.
-ORDER, ORDER_CELLS = 8, 32
 #: The expert that is fitted to the horizon: the winner is averaged with it.
 AVERAGED = "AR(1) of the horizon"
 
@@ -96,11 +98,13 @@ def _common(values: Floats, positions: Ints, horizon: int) -> Named:
         yield f"mean of {width}", means[-1][positions]
         newest = windows.ordered(values, positions, width)
         yield f"median of {width}", windows.medians(newest)
-        yield f"trimmed mean of {width}", windows.trimmed_means(newest, TRIM)
+        yield f"trimmed mean of {width}", windows.trimmed_means(newest, TRIMMED_SHARE)
     yield "adaptive mean", windows.adaptive(values, np.stack(means), positions)
     for gain in GAINS:
         yield f"smoothing {gain:g}", smoothed(values, gain)[positions]
     yield "AR(1)", autoregression.first_order(values, positions, horizon)
-    if positions[0] >= ORDER_CELLS:
-        found = autoregression.higher_order(values, positions, horizon, ORDER)
-        yield f"AR({ORDER})", found
+    if positions[0] >= FEWEST_CELLS_OF_ORDER:
+        found = autoregression.higher_order(
+            values, positions, horizon, AUTOREGRESSION_ORDER
+        )
+        yield f"AR({AUTOREGRESSION_ORDER})", found

@@ -7,13 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.forecasts.choosing import LEAST_CELLS, by_horizon, by_next_cell, joined
+from skelgen.forecasts.choosing import by_horizon, by_next_cell, joined
 from skelgen.forecasts.intervals import interval
 from skelgen.forecasts.resampling import (
     resampled,
     step_s,
     together,
     usable,
+)
+from skelgen.forecasts.thresholds import (
+    FEWEST_CELLS,
+    FEWEST_HORIZONS,
+    LEAST_KNOWN_OF_HAPPENED,
+    LEAST_KNOWN_OF_HISTORY,
+    MOST_SAMPLES_MISSING,
 )
 from skelgen.forecasts.types import (
     Covariate,
@@ -27,12 +34,6 @@ from skelgen.trust import Doubt
 from skelgen.units import format_seconds
 
 _DAY_S = 86_400.0
-#: Horizons that a history holds, and part of it that is known, without a doubt.
-_HORIZONS, _KNOWN = 8.0, 0.8
-#: Samples that are missing at the end without a doubt.
-_MISSING = 5
-#: Part of the time for which what happened has to be known.
-_HAPPENED = 0.8
 
 
 def forecast(
@@ -74,10 +75,10 @@ def forecast(
     length_s = step_s(used, horizon_s)
     histories = resampled(used, length_s)
     whole = together(histories)
-    if len(whole.values) < LEAST_CELLS:
+    if len(whole.values) < FEWEST_CELLS:
         raise InputError(
             f"the series hold {len(whole.values)} x {length_s:.3g} s, expected at "
-            f"least {LEAST_CELLS}; wait until the monitor has more samples"
+            f"least {FEWEST_CELLS}; wait until the monitor has more samples"
         )
     apart = [whole] if covariate == "avg-min" else histories
     cells = max(round(horizon_s / length_s), 1)
@@ -130,7 +131,7 @@ def happened(
     cells = max(round((end_s - begin_s) / length_s), 1)
     histories = resampled(used, (end_s - begin_s) / cells, (begin_s, end_s))
     apart = [together(histories)] if covariate == "avg-min" else list(histories)
-    if min(float(one.known.mean()) for one in apart) < _HAPPENED:
+    if min(float(one.known.mean()) for one in apart) < LEAST_KNOWN_OF_HAPPENED:
         return float("nan")
     return min(float(one.values[one.known].mean()) for one in apart)
 
@@ -141,21 +142,22 @@ def _doubts(
     """Say what the history lacks."""
     found = []
     span_s = len(whole.values) * whole.step_s
-    if span_s < _HORIZONS * horizon_s:
+    if span_s < FEWEST_HORIZONS * horizon_s:
         found.append(
             Doubt(
                 "short-history",
                 f"the history holds {span_s / horizon_s:.1f} times the horizon, "
-                f"expected {_HORIZONS:g}",
+                f"expected {FEWEST_HORIZONS:g}",
                 "watch the nodes for longer, or ask for a shorter horizon",
             )
         )
     known = float(whole.known.mean())
-    if known < _KNOWN:
+    if known < LEAST_KNOWN_OF_HISTORY:
         found.append(
             Doubt(
                 "gaps",
-                f"only {known:.0%} of the history is known, expected {_KNOWN:.0%}",
+                f"only {known:.0%} of the history is known, "
+                f"expected {LEAST_KNOWN_OF_HISTORY:.0%}",
                 "keep the monitor running on all nodes",
             )
         )
@@ -171,7 +173,7 @@ def _doubts(
         )
     newest = min(series, key=lambda one: one.times[-1])
     behind_s = max(one.times[-1] for one in series) - newest.times[-1]
-    if behind_s > _MISSING * whole.step_s:
+    if behind_s > MOST_SAMPLES_MISSING * whole.step_s:
         found.append(
             Doubt(
                 "old-series",

@@ -12,14 +12,9 @@ import math
 
 import numpy as np
 
+from skelgen.forecasts.thresholds import BEYOND_SMALLEST, OUTSIDE_SHARE, RESAMPLES
 from skelgen.forecasts.types import Floats, Postcasts
 from skelgen.trust import Interval
-
-#: Resamples of the bootstrap, and the part of the cases outside on each side.
-_RESAMPLES, _OUTSIDE = 200, 0.05
-#: Of fewer independent errors than 19 not even the smallest is small enough: it is
-#: moved away from the median by this part of what is missing.
-_BEYOND = 0.5
 
 
 def interval(
@@ -70,8 +65,8 @@ def _drawn(errors: Floats, block: int, generator: np.random.Generator) -> Floats
     """Draw errors in blocks, as many as there are: sorted (resamples, errors)."""
     count = len(errors)
     blocks = -(-count // block)
-    starts = generator.integers(0, count, (_RESAMPLES, blocks, 1))
-    rows = (starts + np.arange(block)).reshape(_RESAMPLES, -1)[:, :count] % count
+    starts = generator.integers(0, count, (RESAMPLES, blocks, 1))
+    rows = (starts + np.arange(block)).reshape(RESAMPLES, -1)[:, :count] % count
     return np.sort(errors[rows], axis=1)
 
 
@@ -95,9 +90,9 @@ def _tail(drawn: Floats, independent: float) -> float:
     independent : float
         As many of the errors are independent.
     """
-    order = _OUTSIDE * (independent + 1.0)
+    order = OUTSIDE_SHARE * (independent + 1.0)
     end = _level(drawn, (max(order, 1.0) - 0.5) / independent)
     if order >= 1.0:
         return end
     middle = _level(drawn, 0.5)
-    return middle + (end - middle) * (1.0 + _BEYOND * (1.0 / order - 1.0))
+    return middle + (end - middle) * (1.0 + BEYOND_SMALLEST * (1.0 / order - 1.0))

@@ -15,23 +15,22 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from skelgen.errors import InputError
+from skelgen.forecasts.thresholds import (
+    CELLS_PER_HISTORY,
+    CELLS_PER_HORIZON,
+    INTERVALS_AROUND,
+    LARGEST_EXCESS,
+    LEAST_COVERED,
+    LONGEST_SAMPLE,
+    MOST_CELLS,
+)
 from skelgen.forecasts.types import Floats, LoadHistory, Samples
 from skelgen.forecasts.windows import sums
 
 logger = logging.getLogger(__name__)
 
-#: Cells of a horizon and of a history that are wanted, and of a history at most.
-_PER_HORIZON, _PER_HISTORY, MOST_CELLS = 10, 10_000, 20_000
 #: Times and values are smaller: sums of so large ones are exact no more.
 _LARGEST = 1e15
-#: A sample counts for so many times what is usual between samples, at most.
-_LONGEST = 3.0
-#: Intervals of which the usual one is the median.
-_AROUND = 5
-#: Part of a cell that samples cover, at least.
-_COVERED = 0.5
-#: Part of the range by which a value may lie outside, as rounding makes it.
-_OUTSIDE = 0.05
 
 
 def usable(samples: Samples, limits: tuple[float, float]) -> Samples:
@@ -52,7 +51,7 @@ def usable(samples: Samples, limits: tuple[float, float]) -> Samples:
     """
     low, high = limits
     times, values = samples.times, samples.values
-    margin = _OUTSIDE * (high - low) if np.isfinite(high - low) else 0.0
+    margin = LARGEST_EXCESS * (high - low) if np.isfinite(high - low) else 0.0
     fits = (np.abs(times) < _LARGEST) & (np.abs(values) < _LARGEST)
     fits[fits] = (values[fits] >= low - margin) & (values[fits] <= high + margin)
     count = int(fits.sum())
@@ -90,7 +89,7 @@ def step_s(series: Sequence[Samples], horizon_s: float) -> float:
     """
     usual = max(float(np.median(_intervals(one.times))) for one in series)
     span_s = max(one.times[-1] for one in series) - min(one.times[0] for one in series)
-    longest = min(horizon_s / _PER_HORIZON, float(span_s) / _PER_HISTORY)
+    longest = min(horizon_s / CELLS_PER_HORIZON, float(span_s) / CELLS_PER_HISTORY)
     return usual * max(int(longest / usual), 1)
 
 
@@ -160,7 +159,7 @@ def _cells(samples: Samples, edges: Floats, length_s: float) -> LoadHistory:
         return np.diff(np.interp(edges, knots, ends))
 
     there = at_edges(covered)
-    known = there >= _COVERED * length_s
+    known = there >= LEAST_COVERED * length_s
     values = np.divide(at_edges(integral), there, out=np.zeros_like(there), where=known)
     return LoadHistory(_held(values + origin, known), known, length_s)
 
@@ -186,6 +185,6 @@ def _intervals(times: Floats) -> Floats:
 def _starts(times: Floats) -> Floats:
     """Return from when on each sample counts [s]."""
     between = _intervals(times)
-    around = np.pad(between, _AROUND // 2, mode="edge")
-    usual = np.median(sliding_window_view(around, _AROUND), axis=1)
-    return np.asarray(times - np.minimum(between, _LONGEST * usual))
+    around = np.pad(between, INTERVALS_AROUND // 2, mode="edge")
+    usual = np.median(sliding_window_view(around, INTERVALS_AROUND), axis=1)
+    return np.asarray(times - np.minimum(between, LONGEST_SAMPLE * usual))

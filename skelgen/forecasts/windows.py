@@ -9,12 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from skelgen.forecasts.thresholds import MEDIAN_UPDATES, RECENT_ERRORS
 from skelgen.forecasts.types import Floats, Ints
-
-#: How often the median of all cells so far is brought up to date.
-_UPDATES = 64
-#: Errors by which an adaptive window is chosen.
-_RECENT = 20
 
 
 def sums(values: Floats) -> Floats:
@@ -39,7 +35,9 @@ def means(total: Floats, positions: Ints, width: int) -> Floats:
 
 def running_medians(values: Floats, positions: Ints) -> Floats:
     """Return the median of all cells so far, brought up to date 64 times."""
-    ends = np.unique(np.linspace(positions[0], positions[-1], _UPDATES).astype(int))
+    ends = np.unique(
+        np.linspace(positions[0], positions[-1], MEDIAN_UPDATES).astype(int)
+    )
     order = np.argsort(values, kind="stable")
     found = np.empty(len(ends))
     for number, end in enumerate(ends):
@@ -95,5 +93,5 @@ def adaptive(values: Floats, candidates: Floats, positions: Ints) -> Floats:
     """
     errors = np.abs(values[1:] - candidates[:, :-1])
     total = np.cumsum(np.pad(errors, ((0, 0), (1, 0))), axis=1)
-    recent = total[:, positions] - total[:, np.maximum(positions - _RECENT, 0)]
+    recent = total[:, positions] - total[:, np.maximum(positions - RECENT_ERRORS, 0)]
     return np.asarray(candidates[recent.argmin(axis=0), positions])

@@ -40,10 +40,9 @@ from skelgen.monitor.sightings import (
     read_open,
     write_open,
 )
+from skelgen.monitor.thresholds import LOOKING_COST
 from skelgen.monitor.watched_run import Followed, Keeper, Member, followed_of
 
-#: Part of a core that looks at watched processes may take with the usual interval.
-_LOOKING_COST = 0.00015
 #: How often what goes on is kept [s].
 _KEEP_S = 60.0
 
@@ -147,7 +146,7 @@ class Watcher:
             before = self._cost()
             self._look_at_all(now_s)
             pause_s = (
-                (self._cost() - before) / _LOOKING_COST * self._interval_s / USUAL_S
+                (self._cost() - before) / LOOKING_COST * self._interval_s / USUAL_S
             )
             self._next_s = now_s + pause_s
         self._write_waiting()

@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 
 from skelgen.monitor import cgroups as trees
 from skelgen.monitor.cgroups import Tree
-from skelgen.monitor.sharing import UNEXPLAINED, Level, Rival, fewest
+from skelgen.monitor.sharing import Level, Rival, fewest
 from skelgen.monitor.threads import Competitor, Found, Threads, joined
-
-#: Less is not worth to be looked at [cores].
-_LEAST = 0.002
+from skelgen.monitor.thresholds import LEAST_COMPETITOR, LEAST_UNEXPLAINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class Rivals:
         threads = self._threads.measure(span_s, cores)
         last = _Last(cgroups, cores, busy, own, self._unseen(queue, busy, cgroups))
         found, unexplained = self._found(last, threads)
-        if unexplained > UNEXPLAINED:
+        if unexplained > LEAST_UNEXPLAINED:
             more = self._threads.search(now_s, span_s, cores)
             for place, seen in more.items():
                 threads.setdefault(place, []).extend(seen)
@@ -158,7 +156,9 @@ class Rivals:
                 one = last.cgroups.get(child)
                 if one is None and child in threads:
                     one = joined(threads[child], self._weight(child))
-                seen += [one] if one is not None and one.used >= _LEAST else []
+                seen += (
+                    [one] if one is not None and one.used >= LEAST_COMPETITOR else []
+                )
             found.append(seen)
             rest, part = 0.0, 1.0
             whole = last.cgroups.get(folder)
@@ -172,7 +172,9 @@ class Rivals:
             hidden.insert(0, Competitor(1.0, 0.0))
         # What may run elsewhere, too, may have done all of it here.
         known = [*(s for level in found for s in level), *hidden]
-        known_here = (s.ours if s.sure else s.used for s in known if s.used >= _LEAST)
+        known_here = (
+            s.ours if s.sure else s.used for s in known if s.used >= LEAST_COMPETITOR
+        )
         rest = last.busy - last.own - math.fsum(known_here)
         hidden[0] = Competitor(1.0, rest)  # nobody counts what the outermost used
         for level, more in zip(found, _split(hidden, last.unseen), strict=True):
@@ -188,11 +190,11 @@ class Rivals:
         wait is not known, nor is what the neighbours of a container are.
         """
         counted = any(
-            one is not None and one.used >= _LEAST
+            one is not None and one.used >= LEAST_COMPETITOR
             for folder, one in cgroups.items()
             if folder not in self._folders
         )
-        if counted or not self._tree.whole or not busy > _LEAST:
+        if counted or not self._tree.whole or not busy > LEAST_COMPETITOR:
             return math.nan
         return queue - self._threads.present(max(1.0, queue / busy))
 
@@ -221,7 +223,7 @@ class Rivals:
         before = self._used_s.get(place, now)
         self._used_s[place] = now
         used = max(0.0, now[0] - before[0]) / span_s
-        if used < _LEAST:
+        if used < LEAST_COMPETITOR:
             return Competitor(1.0, used)  # nobody asks for more
         if not math.isnan(now[1]):
             part = min(max(0.0, now[1] - before[1]) / span_s / used, 1.0)
@@ -294,10 +296,10 @@ def _split(hidden: Sequence[Competitor], unseen: float) -> list[list[Competitor]
     unseen : float
         Threads that are not known on all levels; nan: nobody knows.
     """
-    total = math.fsum(one.used for one in hidden if one.used >= _LEAST)
+    total = math.fsum(one.used for one in hidden if one.used >= LEAST_COMPETITOR)
     found: list[list[Competitor]] = []
     for one in hidden:
-        count = fewest(one.used) if one.used >= _LEAST else 0
+        count = fewest(one.used) if one.used >= LEAST_COMPETITOR else 0
         if count and not math.isnan(unseen):
             count = max(count, round(unseen * one.used / total))
         found.append([replace(one, used=one.used / count)] * count if count else [])
@@ -322,7 +324,7 @@ def _fitted(
         tuple(
             Rival(s.weight * part(s), s.used * part(s))
             for s in level
-            if s.used * part(s) >= _LEAST
+            if s.used * part(s) >= LEAST_COMPETITOR
         )
         for level in found
     ]

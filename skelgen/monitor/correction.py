@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from skelgen.monitor.spin import MOST_CPU_S, Spin
-
-#: Part of a core that spins may take.
-SPINNING_COST = 0.0003
-#: Estimate and spin differ when they are further apart than this; a load has changed
-#: when the estimate has moved by so much [1].
-DIFFERENT = 0.05
+from skelgen.monitor.spin import Spin
+from skelgen.monitor.thresholds import (
+    LEAST_DIFFERENCE,
+    LONGEST_SPIN_CPU_S,
+    SPINNING_COST,
+)
 
 
 class Correction:
@@ -27,7 +26,7 @@ class Correction:
     """
 
     def __init__(self, begin_s: float) -> None:
-        self._allowed_s = MOST_CPU_S
+        self._allowed_s = LONGEST_SPIN_CPU_S
         self._last_s = begin_s
         self._about = math.nan
         self._spins: deque[tuple[float, Spin]] = deque(maxlen=4)
@@ -42,12 +41,12 @@ class Correction:
         now_s : float
         """
         self._allowed_s += SPINNING_COST * max(0.0, now_s - self._last_s)
-        self._allowed_s = min(self._allowed_s, 3 * MOST_CPU_S)
+        self._allowed_s = min(self._allowed_s, 3 * LONGEST_SPIN_CPU_S)
         self._last_s = now_s
-        if not abs(passive - self._about) <= DIFFERENT:
+        if not abs(passive - self._about) <= LEAST_DIFFERENCE:
             self._about = passive
             self._spins.clear()
-        return self._allowed_s >= MOST_CPU_S
+        return self._allowed_s >= LONGEST_SPIN_CPU_S
 
     def learn(self, passive: float, found: Spin) -> None:
         """Take a spin into account."""
@@ -57,8 +56,10 @@ class Correction:
     @property
     def error(self) -> float:
         """Return what is to be added to the estimate."""
-        counted = [(by, one) for by, one in self._spins if one.within <= 4 * DIFFERENT]
-        far = [by for by, one in counted if abs(by) > DIFFERENT + one.within]
+        counted = [
+            (by, one) for by, one in self._spins if one.within <= 4 * LEAST_DIFFERENCE
+        ]
+        far = [by for by, one in counted if abs(by) > LEAST_DIFFERENCE + one.within]
         if len(far) < 2 or len(far) < len(counted):
             return 0.0
         if min(far) < 0 < max(far):

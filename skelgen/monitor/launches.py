@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skelgen.monitor.thresholds import GENERATIONS_OF_LAUNCHER
+
 #: Variables that launchers set in every process: number of ranks, own rank. Those of a
 #: Slurm step come last: mpirun may have been started by one.
 _RANKS = (
@@ -21,8 +23,6 @@ _REPORTS = (("--control-port",), ("--upstream-host", "--upstream-port"))
 #: Variables with the number of a batch job, and those that users set.
 _JOB = re.compile(r"(.*_)?JOB_?ID")
 INPUTS = "SKELGEN_INPUTS"
-#: So far up it is looked who started a process.
-_GENERATIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _key(
     if name := variables.get("PMIX_NAMESPACE"):
         return f"pmix {name}"
     if "PMI_RANK" in variables:
-        for generation in range(1, _GENERATIONS + 1):
+        for generation in range(1, GENERATIONS_OF_LAUNCHER + 1):
             words = list(started_by(generation))
             for options in _REPORTS:
                 if all(one in words[:-1] for one in options):

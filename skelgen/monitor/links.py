@@ -14,15 +14,16 @@ from dataclasses import dataclass
 
 from skelgen.errors import UsageError
 from skelgen.monitor.folders import host_folder
+from skelgen.monitor.thresholds import (
+    LEAST_PROBE_BYTES,
+    SHORTEST_SLOT_S,
+    SHORTEST_USUAL_SLOT_S,
+)
 
 #: Bytes per hour that a node may send and receive for probes, unless told otherwise.
 BUDGET_BYTES = 200e6
 #: Time between two probes of a link, where limit and number of hosts allow it [s].
 EVERY_S = 120.0
-#: Shortest slots: those that are asked for, and those that nobody asked for [s].
-_LEAST_SLOT_S, _USUAL_SLOT_S = 1.0, 10.0
-#: Fewest bytes of a probe that say something.
-LEAST_PROBE_BYTES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,8 @@ class Links:
     def slot_s(self) -> float:
         """Return the length of a slot [s]."""
         if math.isnan(self.every_s):
-            return max(EVERY_S / rounds(len(self.hosts)), _USUAL_SLOT_S)
-        return max(self.every_s / rounds(len(self.hosts)), _LEAST_SLOT_S)
+            return max(EVERY_S / rounds(len(self.hosts)), SHORTEST_USUAL_SLOT_S)
+        return max(self.every_s / rounds(len(self.hosts)), SHORTEST_SLOT_S)
 
     @property
     def round_s(self) -> float:

@@ -21,8 +21,9 @@ from skelgen.monitor.budget import Account
 from skelgen.monitor.connections import MOST_CALLERS, Callers, KnownCaller
 from skelgen.monitor.handshake import StrangerError
 from skelgen.monitor.link_files import LinkFile
-from skelgen.monitor.links import LEAST_PROBE_BYTES, Links, ProbeTurn, Schedule
+from skelgen.monitor.links import Links, ProbeTurn, Schedule
 from skelgen.monitor.probing import ProbeError, ProvenConnection
+from skelgen.monitor.thresholds import LEAST_PROBE_BYTES, LONGEST_STREAM_S
 
 #: How long the other host may take to say its first word [s].
 _PATIENCE_S = 5.0
@@ -242,7 +243,7 @@ class Prober:
 
     @property
     def _stream_s(self) -> float:
-        return min(probing.MOST_STREAM_S, self._links.slot_s / 8)
+        return min(LONGEST_STREAM_S, self._links.slot_s / 8)
 
 
 class _FailedError(Exception):

@@ -20,11 +20,17 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: Round trips, the first of which only warms up; fewer when they take too long.
-_TRIPS, _FEWEST_TRIPS, _TRIPS_S = 11, 3, 0.5
+from skelgen.monitor.thresholds import (
+    FEWEST_PROBE_TRIPS,
+    LONGEST_TRIPS_S,
+    PROBE_TRIPS,
+    SHORTEST_STREAM_S,
+    STREAM_OVERHEAD,
+    STREAM_TRIPS,
+)
+
+#: Round trips that are answered at most.
 _MOST_TRIPS = 32
-#: A stream lasts so many round trips, so that it is no longer new, and at least [s].
-_STREAM_TRIPS, LEAST_STREAM_S, MOST_STREAM_S = 10, 0.05, 2.0
 #: A stream is made of blocks; the first byte of each says whether it is the last one.
 BLOCK_BYTES = 16_384
 _MORE, _LAST = 0, 1
@@ -34,8 +40,8 @@ _PIECE_BYTES = 16 * BLOCK_BYTES
 _WAITING_BYTES = 4 * BLOCK_BYTES
 #: Counts closer than this are one [s]: a bound of memory.
 _STEP_S = 2e-4
-#: Headers, acknowledgements, connection: what bytes of a stream cost, and a probe.
-_OVERHEAD, TALK_BYTES = 1.1, 10_000
+#: What a probe costs besides its streams.
+TALK_BYTES = 10_000
 _WORD = struct.Struct("!BQQ")
 _CODE = 32
 _ASK, _GRANT, _RATE = 1, 2, 3
@@ -170,7 +176,9 @@ def call(line: ProvenConnection, most_bytes: int, most_s: float) -> LinkProbe:
     ProbeError
     """
     trip_s = _round_trip_s(line)
-    stream_s = min(max(_STREAM_TRIPS * trip_s, LEAST_STREAM_S), most_s, line.left_s / 4)
+    stream_s = min(
+        max(STREAM_TRIPS * trip_s, SHORTEST_STREAM_S), most_s, line.left_s / 4
+    )
     line.say(_ASK, most_bytes, int(stream_s * 1e6))
     allowed = _one_way(min(most_bytes, line.hear(_GRANT)[0]))
     _give(line, allowed, stream_s)
@@ -218,7 +226,7 @@ def _one_way(cost_bytes: int) -> int:
     ------
     ProbeError
     """
-    count = int((cost_bytes - TALK_BYTES) / 2 / _OVERHEAD)
+    count = int((cost_bytes - TALK_BYTES) / 2 / STREAM_OVERHEAD)
     if count < 4 * BLOCK_BYTES:
         raise ProbeError("the limit of bytes per hour is reached")
     return count - count % BLOCK_BYTES
@@ -228,14 +236,14 @@ def _round_trip_s(line: ProvenConnection) -> float:
     """Return the median time of small round trips [s]."""
     times: list[float] = []
     begin_s = time.monotonic()
-    while len(times) < _TRIPS:
+    while len(times) < PROBE_TRIPS:
         before_s = time.monotonic()
         line.send(b"p")
         if line.receive(1) != b"p":
             raise ProbeError("it said something else than expected")
         now_s = time.monotonic()
         times.append(now_s - before_s)
-        if len(times) >= _FEWEST_TRIPS and now_s - begin_s > _TRIPS_S:
+        if len(times) >= FEWEST_PROBE_TRIPS and now_s - begin_s > LONGEST_TRIPS_S:
             break
     line.send(b".")
     return statistics.median(times[1:])
@@ -257,7 +265,7 @@ def _give(line: ProvenConnection, most_bytes: int, stream_s: float) -> None:
         data[0] = _LAST
         line.send(view[:BLOCK_BYTES])
     finally:
-        line.cost_bytes += _OVERHEAD * (sent + BLOCK_BYTES)
+        line.cost_bytes += STREAM_OVERHEAD * (sent + BLOCK_BYTES)
 
 
 def _take(line: ProvenConnection, most_bytes: int) -> float:
@@ -281,7 +289,7 @@ def _take(line: ProvenConnection, most_bytes: int) -> float:
             if total > min(end, most_bytes):
                 raise ProbeError("it sent more than it may")
     finally:
-        line.cost_bytes += _OVERHEAD * total
+        line.cost_bytes += STREAM_OVERHEAD * total
     if now_s > times[-1]:
         times.append(now_s)
         counts.append(total)

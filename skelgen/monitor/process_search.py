@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from skelgen.errors import UsageError
 from skelgen.monitor.application_names import named
 from skelgen.monitor.cgroups import mounted, processes, read
+from skelgen.monitor.thresholds import LOOKS_AT_NEW, SEARCHING_COST
 
-#: Part of a core that finding may take with samples every 10 s [cores].
-COST, USUAL_S = 0.0002, 10.0
+#: Time between samples unless told otherwise [s].
+USUAL_S = 10.0
 #: So many new numbers are looked at one by one.
 _FEW = 200
-#: A new process may still become the program: it is looked at so many times.
-_LOOKS = 3
 #: All are looked at again after this, at most so often [s].
 _AGAIN_S = 300.0
 #: Characters of a name.
@@ -146,7 +145,9 @@ class Finder:
                 self._young.pop(pid, None)
                 yield pid, known, ""
         if not again:  # that is seldom enough
-            pause_s = (self._cost() - before) / COST * self._interval_s / USUAL_S
+            pause_s = (
+                (self._cost() - before) / SEARCHING_COST * self._interval_s / USUAL_S
+            )
             self._next_s = now_s + min(pause_s, self._interval_s)
 
     def _candidates(self, now_s: float) -> list[int]:
@@ -171,7 +172,7 @@ class Finder:
             if again:
                 self._again_s = now_s + _AGAIN_S
         self._last = last
-        self._young |= dict.fromkeys(new, _LOOKS)
+        self._young |= dict.fromkeys(new, LOOKS_AT_NEW)
         return sorted({*young, *new})
 
     def _last_number(self) -> int:

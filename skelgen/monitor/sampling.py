@@ -18,18 +18,13 @@ from skelgen.monitor.records import SampleMark, columns_of, row_of
 from skelgen.monitor.sensor import Sample, Sensing
 from skelgen.monitor.status import Status, write_status
 from skelgen.monitor.store_reader import Hander
+from skelgen.monitor.thresholds import LATE_INTERVALS, LEAST_JUMP_S, LOOKS_AT_QUEUE
 
 if TYPE_CHECKING:
     from skelgen.monitor.budget import Account
 
-#: Looks at the run queue for each sample, where the kernel does not add it up.
-_LOOKS = 5
 #: How often the status is written [s].
 _STATUS_S = 60.0
-#: Samples that are later than so many intervals leave a gap.
-_LATE = 2.0
-#: A clock jumped when it moved by so much more or less than time did [s].
-_JUMP_S = 2.0
 
 
 @dataclass(slots=True)
@@ -121,9 +116,12 @@ class Monitor:
             else (tally.last, tally.last_s)
         )
         passed_s, missed_s = now_s - before_s, 0.0
-        if (jump_s := now - before - passed_s) < -_JUMP_S:
+        if (jump_s := now - before - passed_s) < -LEAST_JUMP_S:
             self._file.mark(SampleMark("back", now, length_s=-jump_s))
-        elif max(passed_s, now - before) > _LATE * self._interval_s + _JUMP_S:
+        elif (
+            max(passed_s, now - before)
+            > LATE_INTERVALS * self._interval_s + LEAST_JUMP_S
+        ):
             missed_s = max(passed_s, now - before) - self._interval_s
             self._file.mark(SampleMark("gap", now, length_s=missed_s))
         row, refused = row_of(sample, now)
@@ -169,7 +167,7 @@ class Monitor:
         ends : callable
             Waits for so long [s], or until told to end, and says which.
         """
-        looks = max(1, min(_LOOKS, int(self._interval_s)))
+        looks = max(1, min(LOOKS_AT_QUEUE, int(self._interval_s)))
         watches = self._watcher is not None and self._watcher.busy
         looks = looks if watches or self._sensor.must_look else 1
         next_s, at = self._clock(), 0

@@ -17,10 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: More than this must be explained by threads [cores].
-UNEXPLAINED = 0.03
-#: With less work than this its stolen part says nothing [cores].
-_WORK = 0.05
+from skelgen.monitor.thresholds import LEAST_UNEXPLAINED, LEAST_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ def fewest(used: float) -> int:
     >>> fewest(0.0), fewest(0.4), fewest(1.9), fewest(2.01)
     (0, 1, 2, 2)
     """
-    return max(1, math.ceil(used - UNEXPLAINED)) if used > 0 else 0
+    return max(1, math.ceil(used - LEAST_UNEXPLAINED)) if used > 0 else 0
 
 
 def fullest(cores: int, busy: float, interrupts: float, stolen: float) -> float:
@@ -141,7 +138,7 @@ def fullest(cores: int, busy: float, interrupts: float, stolen: float) -> float:
     """
     work = busy + stolen
     # What was stolen was wanted: of a busy machine, that part of all.
-    part = stolen / (work if work > _WORK else cores)
+    part = stolen / (work if work > LEAST_WORK else cores)
     return max(0.0, (1.0 - interrupts / cores) * (1.0 - part))
 
 

@@ -16,14 +16,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-#: A spin ends when it has had so much CPU time, or after so much wall time [s].
-MOST_CPU_S, MOST_WALL_S = 0.04, 0.4
-#: And when others have had so many turns.
-_TURNS = 6
-#: Interrupts take less; whoever gets a core has it for longer [s].
-_GAP_S = 0.0007
-#: Longest turn of one who has what others want [s].
-_TURN_S = 0.004
+from skelgen.monitor.thresholds import (
+    LONGEST_SPIN_CPU_S,
+    LONGEST_SPIN_S,
+    LONGEST_TURN_S,
+    SHORTEST_TURN_S,
+    SPIN_TURNS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,10 @@ def spin(
     begin, had_begin = wall(), had()
     turns: list[tuple[int, int]] = []  # when we were on again, and what we had by then
     last = begin
-    gap, most, most_had = (int(t * 1e9) for t in (_GAP_S, MOST_WALL_S, MOST_CPU_S))
-    while len(turns) <= _TURNS:
+    gap, most, most_had = (
+        int(t * 1e9) for t in (SHORTEST_TURN_S, LONGEST_SPIN_S, LONGEST_SPIN_CPU_S)
+    )
+    while len(turns) <= SPIN_TURNS:
         now = wall()
         if now - last > gap:
             turns.append((now, had()))
@@ -102,6 +103,6 @@ def judged(
         within = 0.5 / (len(turns) - 1)
     else:
         whole, had = end[0] - begin[0], end[1] - begin[1]
-        within = _TURN_S * 1e9 / max(whole, 1)
+        within = LONGEST_TURN_S * 1e9 / max(whole, 1)
     share = min(max(had / max(whole, 1), 0.0), 1.0)
     return Spin(share, within * (1.0 - share) if turns else within, cost_s)

@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from skelgen.monitor.cgroups import read
+from skelgen.monitor.thresholds import (
+    LEAST_BOUND_SHARE,
+    LEAST_THREAD,
+    SAMPLES_IDLE,
+    THREADS_COST,
+)
 
-#: Part of a core that looks at all threads may take, and as much those at new ones.
-SEARCH_COST = 0.00015
-#: A thread that uses less is idle; it is followed for so many samples more.
-_IDLE, _PATIENCE = 0.002, 3
-#: A bound thread that used so much of a busy core wanted more of it.
-_FAIR = 0.25
 #: Weights of threads that only get what is left, and of those that come first.
 _LEFT, _FIRST = 3.0 / 1024, 1e6
 
@@ -170,10 +170,10 @@ class Threads:
                 continue
             used = (times.used_s - one.used_s) / span_s
             one.used_s = times.used_s
-            one.idle = one.idle + 1 if used < _IDLE else 0
-            if one.idle >= _PATIENCE:
+            one.idle = one.idle + 1 if used < LEAST_THREAD else 0
+            if one.idle >= SAMPLES_IDLE:
                 del self._followed[thread]
-            elif used >= _IDLE and (part := self._part(thread, cores, used)):
+            elif used >= LEAST_THREAD and (part := self._part(thread, cores, used)):
                 seen = Competitor(times.weight, used, part, part >= 1)
                 found.append((thread, one.place, times.session, seen))
         self._found = found
@@ -217,7 +217,7 @@ class Threads:
                     continue
                 self._followed[thread] = _Followed(place, times.used_s)
                 used = min(used_s / max(now_s - then_s, 1e-3), 1.0)
-                if first or used < _IDLE:
+                if first or used < LEAST_THREAD:
                     continue
                 if part := self._part(thread, cores, used):
                     seen = Competitor(times.weight, used, part, part >= 1)
@@ -227,7 +227,7 @@ class Threads:
             self._known = known
         else:
             self._known |= known
-        self._next_s[whole] = now_s + (self._cost() - before) / SEARCH_COST
+        self._next_s[whole] = now_s + (self._cost() - before) / THREADS_COST
         return self._by_group(found)
 
     def crowded(self, busy: Mapping[int, float], but: Set[int] = frozenset()) -> float:
@@ -248,7 +248,7 @@ class Threads:
             return math.fsum(used for one, used in there.items() if one not in but)
 
         return math.prod(
-            min(1.0, share) * min(1.0, bound(core) / _FAIR)
+            min(1.0, share) * min(1.0, bound(core) / LEAST_BOUND_SHARE)
             for core, share in busy.items()
         )
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.monitor.correction import SPINNING_COST, Correction
-from skelgen.monitor.spin import MOST_CPU_S, MOST_WALL_S, Spin, spin
+from skelgen.monitor.correction import Correction
+from skelgen.monitor.spin import Spin, spin
+from skelgen.monitor.thresholds import LONGEST_SPIN_CPU_S, LONGEST_SPIN_S, SPINNING_COST
 
 MS = 10**6
 
@@ -40,13 +41,13 @@ def test_a_spin_sees_how_others_take_turns(others: int) -> None:
 def test_a_spin_alone_is_short_and_gets_all() -> None:
     found = Core(4 * MS, 0).spin()
     assert found.share == 1.0
-    assert found.cost_s == pytest.approx(MOST_CPU_S, rel=0.05)
+    assert found.cost_s == pytest.approx(LONGEST_SPIN_CPU_S, rel=0.05)
 
 
 def test_a_spin_ends_where_others_have_the_core_for_long() -> None:
     core = Core(4 * MS, 300 * MS)
     found = core.spin()
-    assert core.time < 1.8 * MOST_WALL_S * 1e9
+    assert core.time < 1.8 * LONGEST_SPIN_S * 1e9
     assert found.share < 0.1
 
 
@@ -98,6 +99,6 @@ def test_spins_cost_no_more_than_they_may(estimates: list[float]) -> None:
     correction, spent_s = Correction(0.0), 0.0
     for now_s, passive in zip(itertools.count(10.0, 10.0), estimates, strict=False):
         if correction.wants(passive, now_s):
-            correction.learn(passive, Spin(0.5, 0.1, MOST_CPU_S))
-            spent_s += MOST_CPU_S
-    assert spent_s <= SPINNING_COST * 500.0 + 3 * MOST_CPU_S
+            correction.learn(passive, Spin(0.5, 0.1, LONGEST_SPIN_CPU_S))
+            spent_s += LONGEST_SPIN_CPU_S
+    assert spent_s <= SPINNING_COST * 500.0 + 3 * LONGEST_SPIN_CPU_S

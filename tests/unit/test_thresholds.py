@@ -12,8 +12,8 @@ from tests.readability import PACKAGE, modules
 
 FILES = [f"{stage}/thresholds.py" for stage in thresholds.stages()]
 STAGES = {
-    *("events", "loops", "models", "phases", "prediction", "reference", "signature"),
-    *("skeleton", "symbols", "trust", "workload"),
+    *("events", "forecasts", "loops", "models", "monitor", "phases", "prediction"),
+    *("reference", "signature", "skeleton", "symbols", "trust", "workload"),
 }
 
 

@@ -216,10 +216,10 @@ def main() -> None:
 def table(scratch: Path, events: int, ranks: int, names: list[str], twin: bool) -> None:
     """Measure all formats with so many events."""
     folder, small, output = scratch / "run", scratch / "small", scratch / "out"
-    for one, count in ((folder, events), (small, 30_000)):
+    for one, least in ((folder, events), (small, 30_000)):
         shutil.rmtree(one, ignore_errors=True)
         one.mkdir()
-        write(one, count, ranks)
+        write(one, least, ranks)
     for name in names:
         shutil.rmtree(output, ignore_errors=True)
         output.unlink(missing_ok=True)

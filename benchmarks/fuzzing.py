@@ -158,6 +158,7 @@ def pretend(tools: Path) -> None:
         Has the shell script in its folder ``bin``.
     """
     from skelgen.launch import mpi
+    from skelgen.pipeline import machine_mpi, mix
     from skelgen.reference import compute
 
     os.environ["PATH"] = f"{tools}/bin:/usr/bin:/bin"
@@ -169,7 +170,8 @@ def pretend(tools: Path) -> None:
     speed = compute.ComputeCalibration(
         compute.Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"
     )
-    compute.calibrate = lambda *_, **__: speed
+    for module in (machine_mpi, mix):
+        module.calibrate = lambda *_, **__: speed
 
 
 def damaged(good: Path, here: Path, seed: int, case: int) -> list[str]:

@@ -3,10 +3,10 @@
 ``python benchmarks/pipeline.py [--trace ring] [--least 1e5] [--largest 1e7]``
 
 Traces of 1e5 to 1e7 events of a ring exchange with a reduction, or of another kind
-(`pipeline_traces.py`): 10,000 pending requests, 1,000 communicators; K = 100. Each is
-compiled in a process of its own, because memory is measured by its peak. The rate is
-that of CPU seconds, which a loaded machine changes little; all is single-threaded.
-`share` is the CPU time of each stage. Less than two minutes.
+(`shared/pipeline_traces.py`): 10,000 pending requests, 1,000 communicators; K = 100.
+Each is compiled in a process of its own, because memory is measured by its peak. The
+rate is that of CPU seconds, which a loaded machine changes little; all is
+single-threaded. `share` is the CPU time of each stage. Less than two minutes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import pipeline_traces, reader
+from benchmarks import reader
+from benchmarks.shared import pipeline_traces
 from tests.trace_writer import RankWriter
 
 SCALE = 100.0

@@ -21,7 +21,7 @@ from skelgen.forecasts.thresholds import (
     INTERVALS_AROUND,
     LARGEST_EXCESS,
     LEAST_COVERED,
-    LONGEST_SAMPLE,
+    LONGEST_SAMPLE_SPAN,
     MOST_CELLS,
 )
 from skelgen.forecasts.types import Floats, LoadHistory, Samples
@@ -187,4 +187,4 @@ def _starts(times: Floats) -> Floats:
     between = _intervals(times)
     around = np.pad(between, INTERVALS_AROUND // 2, mode="edge")
     usual = np.median(sliding_window_view(around, INTERVALS_AROUND), axis=1)
-    return np.asarray(times - np.minimum(between, LONGEST_SAMPLE * usual))
+    return np.asarray(times - np.minimum(between, LONGEST_SAMPLE_SPAN * usual))

@@ -85,7 +85,7 @@ MOST_CELLS = 20_000
 
 #: A sample counts for so many times what is usual between samples, at most [1]. As for
 #: averages of the monitor; a judgement, not measured.
-LONGEST_SAMPLE = 3.0
+LONGEST_SAMPLE_SPAN = 3.0
 
 #: Intervals of which the usual one is the median. A judgement, not measured.
 INTERVALS_AROUND = 5

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from skelgen.monitor.thresholds import LONGEST_SAMPLE
+from skelgen.monitor.thresholds import LONGEST_AVERAGED_SPAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,9 @@ class _Steps:
     def __init__(self, curve: Curve) -> None:
         self._times, self._values = list(curve.times), list(curve.values)
         spans = [right - left for left, right in pairwise(self._times)]
-        self._reach = LONGEST_SAMPLE * statistics.median(spans) if spans else math.inf
+        self._reach = (
+            LONGEST_AVERAGED_SPAN * statistics.median(spans) if spans else math.inf
+        )
 
     def edges(self, begin: float, end: float) -> list[float]:
         """Return the times between two others at which the value changes."""

@@ -12,7 +12,7 @@ LOOKING_COST = 0.00015
 
 #: A sample speaks for the time before it, but for no more than so many intervals [1]. A
 #: judgement, not measured.
-LONGEST_SAMPLE = 3.0
+LONGEST_AVERAGED_SPAN = 3.0
 
 #: Who uses less is no rival worth a look [cores]. A judgement, not measured.
 LEAST_COMPETITOR = 0.002

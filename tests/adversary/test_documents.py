@@ -215,12 +215,15 @@ class Lab:
         shutil.copy(METHOD_ERRORS, self.good / "method_errors.yaml")
 
     def add_unseen(self) -> None:
-        """Let the recording have seen libraries that have names."""
+        """Let the recording have seen libraries that have names, and a stratum."""
         unseen = Unseen(gpu=("libcuda.so.1",), hidden=("libtool.so (MPI_Send)",))
         known = signature_store.load(Path("skel"))
         signature_store.save(replace(known, unseen=unseen), Path("skel/signature.yaml"))
         phases = phases_store.load(Path("skel"))
-        phases_store.save(replace(phases, unseen=unseen), Path("skel/phases.yaml"))
+        first, *others = phases.phases
+        part = replace(first, phase=replace(first.phase, stratum="1 of 2 in turn"))
+        phases = replace(phases, phases=(part, *others), unseen=unseen)
+        phases_store.save(phases, Path("skel/phases.yaml"))
         facts = Path("skel/skeleton.json")
         content = read_json(facts.read_text()) | {"unseen": unseen.facts()}
         facts.write_text(write_json(content))

@@ -22,7 +22,7 @@ from skelgen.cli.main import run as skelgen
 from skelgen.launch import batch, mpi
 from skelgen.launch.batch_systems import BatchSystem, Flux, Pbs, Slurm
 from skelgen.launch.launch_method import _SYSTEMS, Way
-from skelgen.reference import compute
+from skelgen.pipeline import machine_mpi, mix
 from tests import fake_mpi, fuzz_cases
 from tests.adversary.payloads import OBEYED, payloads
 
@@ -83,7 +83,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     before = Path.cwd()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(mpi, "search_path", mpi.search_path)
-        patched.setattr(compute, "calibrate", compute.calibrate)
+        for module in (machine_mpi, mix):
+            patched.setattr(module, "calibrate", module.calibrate)
         kept = ("CACHE", "STATE", "TRUST", "STORE", "MONITOR", "SSH")
         for name in ("PATH", *(f"SKELGEN_{word}" for word in kept)):
             patched.setenv(name, os.environ.get(name, ""))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.prediction.predict import correction, scaled
+from skelgen.prediction.scaling import correction, scaled
 from tests.mpi.test_cli_record import skelgen
 from tests.mpis import MPIS, TestMpi
 

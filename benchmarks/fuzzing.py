@@ -171,7 +171,7 @@ def pretend(tools: Path) -> None:
         compute.Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"
     )
     for module in (machine_mpi, mix):
-        module.calibrate = lambda *_, **__: speed
+        vars(module)["calibrate"] = lambda *_, **__: speed
 
 
 def damaged(good: Path, here: Path, seed: int, case: int) -> list[str]:

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.phase_execution import application, estimate, execute, plan
+from skelgen.phase_execution import execute
 from skelgen.pipeline import call_sites, measure
 from skelgen.pipeline.page import PAGE_FILE
 from skelgen.trust import Interval
@@ -177,12 +177,12 @@ def measured(monkeypatch, source: Path) -> None:
     here = SimpleNamespace(runner=None, elsewhere=False, hosts=(), mpi="")
     time_s = Interval(0.7, 0.8, 0.9)
     found = SimpleNamespace(doubts=(), time_s=time_s, measured_s=time_s)
-    monkeypatch.setattr(plan, "check_phases", lambda _: None)
-    monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
+    monkeypatch.setattr(measure, "check_phases", lambda _: None)
+    monkeypatch.setattr(measure, "application_of", lambda *_, **__: (here, ()))
     monkeypatch.setattr(
         measure, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
     )
-    monkeypatch.setattr(estimate, "estimate", lambda *_: found)
+    monkeypatch.setattr(measure, "estimate", lambda *_: found)
     measure.measure(source)
 
 

@@ -11,7 +11,6 @@ import pytest
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.pipeline.mix import MIX_FILE, fit_mix, fitted_mix
 from skelgen.pipeline.record import record
-from skelgen.prediction import skeleton_runs
 from skelgen.reference import competitors, mix_fit
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
@@ -33,7 +32,7 @@ def command(mpi: TestMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
     """Give the launch of a short walk through memory, in a fit that takes seconds."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(competitors, "ROUNDS_BESIDE_COMPETITORS", 1)
-    monkeypatch.setattr(mix_fit, "WORKING_SETS", (1 << 19,))
+    monkeypatch.setattr("skelgen.pipeline.mix.WORKING_SETS", (1 << 19,))
     monkeypatch.setattr(mix_fit, "MOST_MIXTURES", 1)
     line = [str(mpi.compiler), "-std=c11", "-O2", "-o", "kinds", str(KINDS)]
     subprocess.run(line, check=True)
@@ -58,7 +57,7 @@ def test_an_application_that_fails_or_hangs_beside_competitors_leaves_no_mix(
     with pytest.raises(ApplicationError, match="exit code 3"):
         fit_mix(tmp_path / "run", (), runs=1)
     Path("kinds").write_text("#!/bin/sh\nexec sleep 600\n")
-    monkeypatch.setattr(skeleton_runs, "longest_s", lambda _: 0.5)
+    monkeypatch.setattr("skelgen.pipeline.mix.longest_s", lambda _: 0.5)
     with pytest.raises(ApplicationError, match="did not end within"):
         fit_mix(tmp_path / "run", (), runs=1)
     assert not (tmp_path / "run" / MIX_FILE).exists()

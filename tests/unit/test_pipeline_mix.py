@@ -6,7 +6,6 @@ import pytest
 
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import RunFacts
-from skelgen.pipeline import machine_mpi
 from skelgen.pipeline import mix as pipeline_mix
 from skelgen.reference.competitors import Bench
 from skelgen.reference.compute import Mix
@@ -49,7 +48,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> _Bench:
     monkeypatch.setattr(pipeline_mix, "_application", application)
     monkeypatch.setattr(pipeline_mix, "perf_counter", lambda: made.now_s)
     monkeypatch.setattr(pipeline_mix, "_mixture", mixture)
-    monkeypatch.setattr(machine_mpi, "reference_compiler", lambda _: "cc")
+    monkeypatch.setattr(pipeline_mix, "reference_compiler", lambda _: "cc")
     facts = RunFacts(("true",), ".", "", 1.0, 0, "", "", "", 1, (0.0, 0.0, 0.0), ())
     monkeypatch.setattr(pipeline_mix, "_facts", lambda *_: facts)
     remember(OwnLaunch(facts.command, facts.folder))

@@ -344,7 +344,7 @@ def test_a_run_that_is_added_while_the_next_is_chosen_stays_in_the_study(
         workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
         return choose(*words, **options)
 
-    monkeypatch.setattr(workload, "next_workload", while_one_is_added)
+    monkeypatch.setattr("skelgen.pipeline.workload.next_workload", while_one_is_added)
     workload_plan(file, ranges=(Range("n", 100, 900),))
     found = store.load(file)
     assert [one.run for one in found.points] == ["a"]

@@ -57,8 +57,8 @@ def measure(
         str,
         typer.Option(
             help="How phases are executed: live (from the start, then stopped), criu "
-            "or dmtcp (from images), or auto: live unless they come late and images "
-            "are kept (--images)."
+            "(from images), or auto: live unless they come late and images are kept "
+            "(--images)."
         ),
     ] = "auto",
     hosts: Annotated[
@@ -89,16 +89,14 @@ def measure(
         str | None,
         typer.Option(
             "--share",
-            help="Measure more of them within this share of the application's time "
-            "(live).",
+            help="Measure more of them within this share of the application's time, "
+            "and let them cost as much (live).",
             show_default="6%",
         ),
     ] = None,
     restores: Annotated[
         int | None,
-        typer.Option(
-            help="Executions of each image (criu, dmtcp).", min=1, show_default="3"
-        ),
+        typer.Option(help="Executions of each image (criu).", min=1, show_default="3"),
     ] = None,
     images: Annotated[
         Path | None,
@@ -122,6 +120,7 @@ def measure(
     """Execute the phases of an application and predict its time from theirs."""
     from skelgen.phase_execution.backends import backends
     from skelgen.phase_execution.plan import ExecutedExtent
+    from skelgen.phases.thresholds import MEASURED_SHARE
 
     if backend not in (known := ["auto", *backends()]):
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")
@@ -145,7 +144,9 @@ def measure(
             backend=backend,
             hosts=read_hostfile(hostfile) if hostfile is not None else found,
             extent=ExecutedExtent(
-                warm_up, occurrences or 1, share(run_share or "6%", "--share")
+                warm_up,
+                occurrences or 1,
+                share(run_share, "--share") if run_share else MEASURED_SHARE,
             ),
             restores=restores,
             images=images,

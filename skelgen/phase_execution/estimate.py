@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 from skelgen.launch.mpi import kind_of
 from skelgen.phase_execution.interface import Measured
+from skelgen.phase_execution.thresholds import (
+    LARGEST_FAIR_ERRORS,
+    RECORDED_TIMES_ASSUMED,
+)
 from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
@@ -25,12 +29,6 @@ from skelgen.trust.intervals import (
 )
 from skelgen.trust.recording_doubts import hidden_doubts
 from skelgen.trust.types import PHASES
-
-#: Occurrences that differ from the phase's mean in the recording by more standard
-#: errors are no fair sample of it [1].
-_SIGNIFICANT = 2.0
-#: For so many measured times the spread in the recording counts beside their own.
-_RECORDED = 1
 
 _REMEDY = (
     "measure more occurrences (--share, --backend live) or phases "
@@ -205,7 +203,7 @@ def _factors(
     """
     means_s = [statistics.fmean(one) for one in times.values()]
     known = stored.phase.spread if stored.phase.weight > 1 else None
-    draws = median_draws(means_s, generator, spread=known, worth=_RECORDED)
+    draws = median_draws(means_s, generator, spread=known, worth=RECORDED_TIMES_ASSUMED)
     draws /= statistics.median(means_s)
     again_s, *others = times.values()
     if not others and len(again_s) > 1:
@@ -223,7 +221,8 @@ def _pet_s(stored: StoredPhase, times: _Times) -> float:
     here_s = statistics.fmean(statistics.fmean(one) for one in times.values())
     there_s = statistics.fmean(known[number] for number in times)
     error = math.hypot(stored.phase.spread / math.sqrt(len(times)), stored.phase.drift)
-    if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
+    fair = LARGEST_FAIR_ERRORS * error
+    if not there_s or abs(there_s / stored.phase.time_s - 1) <= fair:
         return here_s
     return here_s * stored.phase.time_s / there_s
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import heapq
+import shlex
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.phase_execution.interface import WantedOccurrence
+from skelgen.phase_execution.thresholds import LARGEST_PAYING_SHARE
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-
-#: Share of the relevant phases' time that an execution has to reach [1]. What comes
-#: later, such as output at the end, is scaled with the rest.
-_REACHED = 0.9
+from skelgen.phases.thresholds import (
+    COLD_OCCURRENCES,
+    MEASURED_SHARE,
+    REACHED_SHARE,
+)
+from skelgen.units import format_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +28,10 @@ class ExecutedExtent:
     Attributes
     ----------
     warm_up : int
-        First occurrences of a phase that are not measured where it has more: caches
-        and branch predictors are cold, memory is touched for the first time.
+        First occurrences of a structure that are not measured where a phase has more:
+        caches and branch predictors are cold, memory is touched for the first time.
+        Phases of one structure, such as steps with output and those without, warm
+        each other up.
     fewest : int
         Occurrences of each phase that are measured at least, where it has so many.
     share : float
@@ -33,9 +40,9 @@ class ExecutedExtent:
         less than a tenth of the application's, unless that is short.
     """
 
-    warm_up: int = 1
+    warm_up: int = COLD_OCCURRENCES
     fewest: int = 1
-    share: float = 0.06
+    share: float = MEASURED_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +75,11 @@ def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPl
         When the signature has no phases.
     """
     check_phases(signature)
+    cold = _cold(signature, extent.warm_up)
     known = {
         stored.phase.number: [
             (elapsed_s(signature, one), _wanted(stored, one, extent))
-            for one in _measurable(stored, extent)
+            for one in _measurable(stored, cold)
         ]
         for stored in signature.phases
     }
@@ -100,7 +108,7 @@ def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> flo
     shares: dict[Hashable, float] = {}
     for one in signature.phases:
         shares[one.group] = shares.get(one.group, 0.0) + one.phase.share
-    reached, enough, until_s = 0.0, _REACHED * signature.covered_share, 0.0
+    reached, enough, until_s = 0.0, REACHED_SHARE * signature.covered_share, 0.0
     for one in sorted(signature.phases, key=lambda one: earliest_s[one.phase.number]):
         if reached >= enough:
             break
@@ -119,7 +127,8 @@ def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPla
     extent : ExecutedExtent
     """
     check_phases(signature)
-    first = [(stored, _measurable(stored, extent)[0]) for stored in signature.phases]
+    cold = _cold(signature, extent.warm_up)
+    first = [(stored, _measurable(stored, cold)[0]) for stored in signature.phases]
     found = [_wanted(stored, one, extent) for stored, one in first]
     found.sort(key=lambda one: int(one.end.sum()))
     return ExecutionPlan(
@@ -149,6 +158,30 @@ def check_phases(signature: PhaseSignature) -> None:
         )
 
 
+def check_pays(
+    signature: PhaseSignature, plan: ExecutionPlan, extent: ExecutedExtent
+) -> None:
+    """Refuse to measure where that takes a large part of the application's time.
+
+    Raises
+    ------
+    InputError
+        When it takes more than pays, and more than was asked for.
+    """
+    whole_s, about = signature.application_s, signature.provenance
+    share = plan.expected_s / whole_s
+    if share <= max(LARGEST_PAYING_SHARE, extent.share):
+        return
+    launch = shlex.join(about.command) if about.command else "LAUNCH"
+    raise InputError(
+        f"measuring the phases of {about.application or 'the application'} would take "
+        f"about {format_seconds(plan.expected_s)} of its {format_seconds(whole_s)} "
+        f"({share:.0%}; up to {LARGEST_PAYING_SHARE:.0%} pays): time a plain run "
+        f"(skelgen time -- {launch}), predict with a skeleton (skelgen build RUN "
+        "--scale K), or allow it with --share 100%"
+    )
+
+
 def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     """Estimate how long the application ran until an occurrence ended [s].
 
@@ -165,10 +198,28 @@ def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     return total
 
 
-def _measurable(stored: StoredPhase, extent: ExecutedExtent) -> Sequence[Occurrence]:
+def _cold(signature: PhaseSignature, warm_up: int) -> set[tuple[int, int]]:
+    """Return phase and number of the first occurrences of each structure."""
+    found: dict[Hashable, list[tuple[int, int, int]]] = {}
+    for stored in signature.phases:
+        phase = stored.phase
+        found.setdefault((phase.site_key, phase.part), []).extend(
+            (sum(one.begin), phase.number, one.number) for one in stored.occurrences
+        )
+    return {
+        (phase, number)
+        for known in found.values()
+        for _, phase, number in heapq.nsmallest(warm_up, known)
+    }
+
+
+def _measurable(
+    stored: StoredPhase, cold: Collection[tuple[int, int]]
+) -> Sequence[Occurrence]:
     """Return the first occurrences without those that warm up, if any remain."""
     first = [one for at, one in enumerate(stored.occurrences) if one.number == at]
-    return first[extent.warm_up :] or first[-1:]
+    phase = stored.phase.number
+    return [one for one in first if (phase, one.number) not in cold] or first[-1:]
 
 
 def _wanted(

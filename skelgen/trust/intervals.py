@@ -24,7 +24,7 @@ MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 
 #: Standard deviation of the logarithm of a time that is only known from other parts of
 #: the program.
-_UNKNOWN = math.log(UNKNOWN_TIME_FACTOR) / 1.645
+UNKNOWN_SPREAD = math.log(UNKNOWN_TIME_FACTOR) / 1.645
 
 
 def median_draws(
@@ -86,7 +86,7 @@ def whole_draws(
     spread : float
         By how much measured parts differ from each other, where that is more [1].
     """
-    deviation = max(_UNKNOWN, spread)
+    deviation = max(UNKNOWN_SPREAD, spread)
     part = np.exp(deviation * generator.standard_normal(_DRAWS))
     return np.asarray(1.0 - unmeasured + unmeasured * part, np.float64)
 

@@ -119,6 +119,19 @@ def test_what_comes_once_is_measured_without_warm_up():
     assert {(one.phase, one.occurrence) for one in plan.wanted} == {(1, 0), (2, 1)}
 
 
+def test_phases_of_one_structure_warm_each_other_up():
+    """Steps with output come rarely: their first occurrence is not wasted."""
+    step = phase(1, first=0, weight=40, time_s=0.1, site="step")
+    output = phase(2, first=200, weight=4, time_s=0.5, step=60, site="step")
+    plan = in_one_run(signature(step, output), ExecutedExtent(share=0.0))
+    assert {(one.phase, one.occurrence) for one in plan.wanted} == {
+        *((1, number) for number in range(1, 26)),
+        (2, 0),
+    }
+    images = by_images(signature(step, output), ExecutedExtent())
+    assert [one.occurrence for one in images.wanted] == [1, 0]
+
+
 def test_a_small_phase_at_the_end_is_left_out_and_a_large_one_is_not():
     plan = in_one_run(signature(MAIN, LATE), ExecutedExtent())
     assert {one.phase for one in plan.wanted} == {1}
@@ -143,11 +156,12 @@ HERE = replace(HOSTS, options=())
     ("name", "phases", "launch", "kept", "works", "chosen"),
     [
         ("auto", (MAIN, LARGE_LATE), HERE, True, True, "criu"),
-        ("auto", (MAIN, LARGE_LATE), HERE, False, True, "live"),  # as long, and more
+        ("auto", (MAIN, LARGE_LATE), HERE, False, True, None),  # as long, and more
         ("auto", (MAIN, LATE), HERE, True, True, "live"),
-        ("auto", (MAIN, LARGE_LATE), HOSTS, True, True, "live"),
-        ("auto", (MAIN, LARGE_LATE), HERE, True, False, "live"),
-        ("live", (MAIN, LARGE_LATE), HERE, True, True, "live"),
+        ("auto", (MAIN, LARGE_LATE), HOSTS, True, True, None),
+        ("auto", (MAIN, LARGE_LATE), HERE, True, False, None),
+        ("live", (MAIN, LARGE_LATE), HERE, True, True, None),
+        ("live", (MAIN, LATE), HERE, True, True, "live"),
         ("criu", (MAIN, LATE), HERE, False, True, "criu"),
     ],
 )
@@ -159,6 +173,14 @@ def test_images_are_chosen_for_late_phases_where_they_are_kept(
     )
     known, application = signature(*phases), Application(launch, 2)
     images = tmp_path if kept else None
+    if chosen is None:
+        text = r"take about 10 s of its 10 s \(100%; up to 30% pays\): time a plain run"
+        with pytest.raises(InputError, match=text):
+            choose(name, known, ExecutedExtent(), application, images=images)
+        whole = ExecutedExtent(share=1.0)  # the user agrees to it
+        backend, _ = choose(name, known, whole, application, images=images)
+        assert backend.name == "live"
+        return
     backend, plan = choose(name, known, ExecutedExtent(), application, images=images)
     planned = by_images if chosen == "criu" else in_one_run
     assert backend.name == chosen

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skelgen.errors import UsageError
 from skelgen.launch.own_launches import OwnLaunch, own, remember
-from skelgen.launch.process import NOTE
+from skelgen.progress import NOTE
 from skelgen.launch.secrets import HIDDEN, hidden
 
 logger = logging.getLogger(__name__)

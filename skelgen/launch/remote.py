@@ -12,7 +12,8 @@ from pathlib import Path
 from skelgen.errors import MachineError, UsageError
 from skelgen.launch.hosts import Host
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.launch_method import Way, allocation
+from skelgen.launch.launch_method import allocation
+from skelgen.launch.way import Way
 from skelgen.launch.launchers import FluxRun, Launcher, Srun
 from skelgen.launch.mpi import program
 from skelgen.launch.process import Finished, Started

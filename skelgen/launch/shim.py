@@ -26,7 +26,8 @@ from skelgen.launch.mpi import (
     find_mpi,
     program,
 )
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import run
+from skelgen.progress import NOTE
 from skelgen.launch.safe_paths import plain_temporary, preloadable
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from skelgen.errors import InputError, UsageError
-from skelgen.launch import Host, LaunchCommand, Launcher, parse_command
+from skelgen.launch.command import LaunchCommand, parse_command
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
 from skelgen.launch.command import check_library, program_words
 from skelgen.launch.consent import (
     NO_CONSENT,

@@ -20,7 +20,8 @@ from skelgen.documents.system import refused
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone
 from skelgen.launch.mpi import program
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import run
+from skelgen.progress import NOTE
 from skelgen.launch.shim import OTHER_CACHE
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Finished, Host, Launcher
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
+from skelgen.launch.process import Finished
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.host_runner import Runner
 from skelgen.launch.process import NO_RESULT

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Host, LaunchCommand, parse_command
+from skelgen.launch.command import LaunchCommand, parse_command
+from skelgen.launch.hosts import Host
 from skelgen.launch.consent import (
     NO_CONSENT,
     Consent,

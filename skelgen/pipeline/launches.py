@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skelgen.launch import Launcher
+from skelgen.launch.launchers import Launcher
 from skelgen.launch.consent import (
     NO_CONSENT,
     Consent,

@@ -16,7 +16,7 @@ from skelgen.errors import (
     SkelgenError,
     UsageError,
 )
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.launch.remote import leave_running, remote
 from skelgen.monitor.daemon import check_interval
 from skelgen.monitor.folders import folder, make_private, this_host

@@ -19,7 +19,7 @@ from skelgen.errors import (
     UsageError,
 )
 from skelgen.launch import remote as remotes
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.launch.process import Finished, telling_line
 from skelgen.monitor.folders import this_host
 from skelgen.store import place_of

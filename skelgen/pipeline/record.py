@@ -10,7 +10,7 @@ from pathlib import Path
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
 from skelgen.events.summary import summarise_run
-from skelgen.launch import parse_command
+from skelgen.launch.command import parse_command
 from skelgen.launch import record as launch_record
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.pipeline.call_sites import lines_of

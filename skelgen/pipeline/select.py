@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.errors import InputError, SkelgenError, UsageError
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.own_folders import FolderKind
-from skelgen.launch.process import NOTE
+from skelgen.progress import NOTE
 from skelgen.pipeline.folder_predictions import Watch, begun
 from skelgen.pipeline.keep_predictions import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs

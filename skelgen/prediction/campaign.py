@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.thresholds import FEWEST_RUNS, LARGEST_OWN_PART

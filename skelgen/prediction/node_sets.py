@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 
 from skelgen.errors import NodesError, UsageError
-from skelgen.launch import Host
-from skelgen.launch.process import NOTE
+from skelgen.launch.hosts import Host
+from skelgen.progress import NOTE
 from skelgen.prediction.thresholds import MOST_NODE_SETS
 from skelgen.prediction.trials import NodeSet
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import kind_of, same_mpi
 from skelgen.prediction.thresholds import LARGEST_DRAWN_WIDTH_FACTOR
 from skelgen.prediction.types import Prediction, TrialFacts

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Finished, Host
+from skelgen.launch.hosts import Host
+from skelgen.launch.process import Finished
 from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT

@@ -11,7 +11,8 @@ from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone, private_folder
 from skelgen.launch.mpi import Mpi
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import run
+from skelgen.progress import NOTE
 from skelgen.launch.shim import shim_key
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Host, Launcher
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
 from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.launchers import OpenMpi, Srun
 from skelgen.launch.run_end import ended, failure_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import MachineError, UsageError
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.launch.launchers import FluxRun, Srun
 from skelgen.launch.remote import Remote, leave_running, on_each, remote
 from tests.processes import comes_true

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
-from skelgen.launch import Finished, Host, consent
+from skelgen.launch import consent
+from skelgen.launch.hosts import Host
+from skelgen.launch.process import Finished
 from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launchers import Hydra
 from skelgen.launch.own_launches import OwnLaunch

@@ -91,7 +91,7 @@ def measure(
             "--share",
             help="Measure more of them within this share of the application's time, "
             "and let them cost as much (live).",
-            show_default="6%",
+            show_default="6%, or 8% where that is too little",
         ),
     ] = None,
     restores: Annotated[
@@ -120,7 +120,6 @@ def measure(
     """Execute the phases of an application and predict its time from theirs."""
     from skelgen.phase_execution.backends import backends
     from skelgen.phase_execution.plan import ExecutedExtent
-    from skelgen.phases.thresholds import MEASURED_SHARE
     from skelgen.pipeline.measure import measure as run_measure
     from skelgen.results.predictions import MeasureResult
 
@@ -138,6 +137,8 @@ def measure(
             "images are of one occurrence of each phase: leave --occurrences and "
             "--share out, or give --backend live"
         )
+    given = share(run_share, "--share") if run_share else None
+    shares = () if given is None else (given, given)
     found = parse_hosts(hosts) if hosts else ()
     with progress_bar() as progress:
         done = run_measure(
@@ -145,11 +146,7 @@ def measure(
             tuple(command or ()),
             backend=backend,
             hosts=read_hostfile(hostfile) if hostfile is not None else found,
-            extent=ExecutedExtent(
-                warm_up,
-                occurrences or 1,
-                share(run_share, "--share") if run_share else MEASURED_SHARE,
-            ),
+            extent=ExecutedExtent(warm_up, occurrences or 1, *shares),
             restores=restores,
             images=images,
             through=through_of(through, batch_options, queue_limit),

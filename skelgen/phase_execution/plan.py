@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import shlex
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,15 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.phase_execution.interface import WantedOccurrence
-from skelgen.phase_execution.thresholds import LARGEST_PAYING_SHARE
+from skelgen.phase_execution.thresholds import (
+    LARGEST_PAYING_SHARE,
+    LARGEST_SAMPLED_SHARE,
+    SMALL_SAMPLING_ERROR,
+)
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.thresholds import (
     COLD_OCCURRENCES,
+    MACHINE_SPREAD,
     MEASURED_SHARE,
     REACHED_SHARE,
 )
@@ -38,11 +44,15 @@ class ExecutedExtent:
         Occurrences beyond those are measured as long as the execution takes no larger
         share of the application's time [0 to 1]. With what launching takes it is then
         less than a tenth of the application's, unless that is short.
+    most : float
+        They may take this share where few occurrences are measured by then, or such
+        as differ much [0 to 1].
     """
 
     warm_up: int = COLD_OCCURRENCES
     fewest: int = 1
     share: float = MEASURED_SHARE
+    most: float = LARGEST_SAMPLED_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,9 @@ class ExecutionPlan:
 
 def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPlan:
     """Plan one execution from the start of the application.
+
+    All occurrences until its end are measured, as far as they are stored: to reach
+    one the program does everything before it, so what is left out saves nothing.
 
     Parameters
     ----------
@@ -89,6 +102,7 @@ def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPl
     until_s = max(
         extent.share * signature.application_s, _enough_s(signature, earliest_s)
     )
+    until_s = _well_known_s(signature, known, until_s, extent)
     wanted = [pair for found in known.values() for pair in found if pair[0] <= until_s]
     wanted.sort(key=lambda pair: int(pair[1].end.sum()))
     return ExecutionPlan(
@@ -116,6 +130,44 @@ def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> flo
             reached += shares.pop(one.group)
             until_s = earliest_s[one.phase.number]
     return until_s
+
+
+#: When occurrences of each phase end [s], in their order, with the occurrence.
+_Ends = Mapping[int, Sequence[tuple[float, WantedOccurrence]]]
+
+
+def _well_known_s(
+    signature: PhaseSignature, known: _Ends, until_s: float, extent: ExecutedExtent
+) -> float:
+    """Return until when more is measured, so that the sampled time is known well [s].
+
+    Never longer than until the most that is allowed.
+    """
+    most_s = extent.most * signature.application_s
+    further = sorted(
+        end_s for found in known.values() for end_s, _ in found if end_s <= most_s
+    )
+    for end_s in (until_s, *(one for one in further if one > until_s)):
+        if _sampling_error(signature, known, end_s) <= SMALL_SAMPLING_ERROR:
+            return end_s
+    return max([until_s, *further])
+
+
+def _sampling_error(signature: PhaseSignature, known: _Ends, until_s: float) -> float:
+    """Return the standard error of the time of phases measured until then [1].
+
+    One occurrence alone does not tell whether others differ from it in each run, as in
+    the recording; it counts as not known.
+    """
+    squares = total = 0.0
+    for stored in signature.phases:
+        phase, ends = stored.phase, known[stored.phase.number]
+        measured = sum(end_s <= until_s for end_s, _ in ends)
+        if measured and phase.weight > 1:
+            total += phase.share
+            spread = max(phase.spread, MACHINE_SPREAD if measured == 1 else 0.0)
+            squares += (phase.share * spread) ** 2 / measured
+    return math.sqrt(squares) / total if total else 0.0
 
 
 def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPlan:
@@ -193,7 +245,8 @@ def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     for stored in signature.phases:
         last = stored.occurrences[-1]
         counts = [*(one.begin[rank] for one in stored.occurrences), last.end[rank]]
-        before = [*(one.number for one in stored.occurrences), last.number + 1]
+        numbers = (one.number for one in stored.occurrences)
+        before = [*numbers, last.number + last.repeats]
         total += stored.phase.time_s * float(np.interp(until.end[rank], counts, before))
     return total
 
@@ -216,16 +269,15 @@ def _cold(signature: PhaseSignature, warm_up: int) -> set[tuple[int, int]]:
 def _measurable(
     stored: StoredPhase, cold: Collection[tuple[int, int]]
 ) -> Sequence[Occurrence]:
-    """Return the first occurrences without those that warm up, if any remain."""
-    first = [one for at, one in enumerate(stored.occurrences) if one.number == at]
-    phase = stored.phase.number
-    return [one for one in first if (phase, one.number) not in cold] or first[-1:]
+    """Return the occurrences without those that warm up, if any remain."""
+    phase, known = stored.phase.number, stored.occurrences
+    return [one for one in known if (phase, one.number) not in cold] or known[-1:]
 
 
 def _wanted(
     stored: StoredPhase, one: Occurrence, extent: ExecutedExtent
 ) -> WantedOccurrence:
-    before = max(one.number - max(extent.warm_up, 1), 0)
+    before = max(stored.occurrences.index(one) - max(extent.warm_up, 1), 0)
     return WantedOccurrence(
         phase=stored.phase.number,
         occurrence=one.number,

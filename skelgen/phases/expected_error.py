@@ -20,7 +20,6 @@ from skelgen.phases.strata import Divided
 from skelgen.phases.thresholds import (
     BETTER_BY,
     COLD_OCCURRENCES,
-    FIRST_OCCURRENCES,
     MACHINE_SPREAD,
     MEASURED_SHARE,
     REACHED_SHARE,
@@ -109,9 +108,8 @@ def sample(
     groups = zip(divided.structure, divided.stratum, strict=True)
     for rows, group in zip(rows_by(divided.phase), groups, strict=True):
         if time_share[rows].sum() >= relevance:
-            first = rows[:FIRST_OCCURRENCES]
-            warm = first[~cold[first]]
-            ends = end[warm if len(warm) else first]
+            warm = rows[~cold[rows]]
+            ends = end[warm if len(warm) else rows]
             strata.append(_Stratum(group, time_share[rows], ends, cold[rows]))
     until = max(MEASURED_SHARE, _reached(strata))
     known = math.fsum(one.share for one in strata)

@@ -71,6 +71,25 @@ def median_draws(
     return np.exp(middle + shift)
 
 
+def error_of_mean_draws(
+    error: float, freedom: float | None, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw the truth over a measured mean [1].
+
+    Parameters
+    ----------
+    error : float
+        Standard error of the mean's logarithm [1].
+    freedom : float or None
+        Degrees of freedom by which the error is known; None: it is certain.
+    generator : numpy.random.Generator
+    """
+    if freedom is None:
+        return np.exp(error * generator.standard_normal(_DRAWS))
+    shift = error * generator.standard_t(freedom, _DRAWS)
+    return np.asarray(np.exp(np.clip(shift, -30.0, 30.0)))
+
+
 def whole_draws(
     unmeasured: float, generator: np.random.Generator, *, spread: float = 0.0
 ) -> NDArray[np.float64]:

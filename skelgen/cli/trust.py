@@ -17,9 +17,12 @@ from skelgen.errors import UsageError
 from skelgen.pipeline.store_record import is_store, shown_store
 from skelgen.pipeline.trust import KnownErrors, known_errors, trust_learn
 from skelgen.results.serving import TrustResult
+from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 if TYPE_CHECKING:
     from skelgen.trust.errors import MethodError
+
+_CORES = {"": "", OWN_CORES: "(own cores)", SHARED_CORES: "(shared cores)"}
 
 trust = typer.Typer(
     help="How far predictions are from the truth: learn it, show it.",
@@ -121,7 +124,7 @@ def _tell(known: KnownErrors, *, json: bool) -> None:
 def _row(one: MethodError, known: KnownErrors) -> list[str]:
     learnt = "here" if one.method in known.own else "with skelgen"
     return [
-        f"{one.method} {one.family}".strip(),
+        " ".join(filter(None, (one.method, one.family, _CORES[one.cores]))),
         str(one.applications),
         str(one.cases),
         f"-{-math.expm1(-one.half_width):.1%} +{math.expm1(one.half_width):.1%}",

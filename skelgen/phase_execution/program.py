@@ -20,6 +20,7 @@ from skelgen.phase_execution.live import LiveRun
 from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.phase_execution.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.phases.stored import PhaseSignature
+from skelgen.prediction.types import Timed
 from skelgen.trust import Doubt
 
 
@@ -91,8 +92,8 @@ class PhaseRun:
             )
         return replace(done, exit_code=0, output="", errors="", timed_out=False)
 
-    def time_s(self, done: Finished) -> float:
-        """Return the time that its phases predict [s].
+    def timed(self, done: Finished) -> Timed:
+        """Return the time that its phases predict.
 
         Raises
         ------
@@ -104,7 +105,7 @@ class PhaseRun:
                 f"the phases of {self._signature.provenance.application} tell no time: "
                 f"{self._paet_s} s; measure more of them (skelgen phases --relevance)"
             )
-        return self._paet_s
+        return Timed(self._paet_s)
 
     def stop(self) -> None:
         """End it with all its ranks."""

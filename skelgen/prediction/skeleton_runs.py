@@ -63,15 +63,15 @@ class SkeletonRun:
         """End it with all its ranks."""
         self.running.stop()
 
-    def time_s(self, done: Finished) -> float:
-        """Return the time of the timed section that it printed [s].
+    def timed(self, done: Finished) -> Timed:
+        """Return the time of the timed section that it printed.
 
         Raises
         ------
         ApplicationError
             When it printed none.
         """
-        return section_s(done.output, self.binary)
+        return section(done.output, self.binary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ import typer
 from skelgen import __version__
 from skelgen.cli.output import say
 from skelgen.errors import UsageError
-from skelgen.launch import Host
 from skelgen.launch.consent import Consent
-from skelgen.launch.hosts import parse_hosts, read_hostfile
-from skelgen.launch.launch_method import Through, Way
+from skelgen.launch.hosts import Host, parse_hosts, read_hostfile
+from skelgen.launch.launch_method import Through
+from skelgen.launch.way import Way
 from skelgen.units import parse_bytes, parse_seconds
 
 logger = logging.getLogger(__name__)

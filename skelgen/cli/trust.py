@@ -14,12 +14,10 @@ from skelgen.cli.keep_options import Within
 from skelgen.cli.options import Json, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.errors import UsageError
-from skelgen.pipeline.store_record import is_store, shown_store
-from skelgen.pipeline.trust import KnownErrors, known_errors, trust_learn
-from skelgen.results.serving import TrustResult
 from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 if TYPE_CHECKING:
+    from skelgen.pipeline.trust import KnownErrors
     from skelgen.trust.errors import MethodError
 
 _CORES = {"": "", OWN_CORES: "(own cores)", SHARED_CORES: "(shared cores)"}
@@ -70,6 +68,9 @@ def learn(
 
     The file replaces the errors that come with skelgen.
     """
+    from skelgen.pipeline.store_record import is_store, shown_store
+    from skelgen.pipeline.trust import trust_learn
+
     given = [*(results or ()), *([store] if store else [])]
     if not given:
         raise UsageError(
@@ -100,10 +101,14 @@ def learn(
 @trust.command(epilog="Example: [b]skelgen trust show[/b]")
 def show(json: Json = False, verbose: Verbose = 0) -> None:
     """Show which errors are in use, and what they were learnt from."""
+    from skelgen.pipeline.trust import known_errors
+
     _tell(known_errors(), json=json)
 
 
 def _tell(known: KnownErrors, *, json: bool) -> None:
+    from skelgen.results.serving import TrustResult
+
     if json:
         print_result(TrustResult.of(known))
         return

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Host, LaunchCommand, parse_command
+from skelgen.launch.command import LaunchCommand, parse_command
 from skelgen.launch.consent import (
     NO_CONSENT,
     Consent,
@@ -22,6 +22,7 @@ from skelgen.launch.consent import (
 from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import writable
 from skelgen.launch.host_runner import LocalRunner
+from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import missing_settings

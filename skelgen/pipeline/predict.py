@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.errors import SkelgenError
-from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import writable
+from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.phase_execution.program import PhaseProgram, program_of
 from skelgen.phases.store import PHASES_FILE

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.thresholds import LOADED_SHARE
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import kind_of, same_mpi
 from skelgen.prediction.thresholds import LARGEST_DRAWN_WIDTH_FACTOR
 from skelgen.prediction.types import Prediction, Timed, TrialFacts

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.trust import Doubt, Interval, verdict_of
 
 #: Times of runs [s].

@@ -13,7 +13,7 @@ from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
-    from skelgen.launch import Host
+    from skelgen.launch.hosts import Host
     from skelgen.pipeline.keep_predictions import Subject
     from skelgen.prediction import Calibration, Failure, Prediction
     from skelgen.trust import Doubt, Interval

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError, MachineError
-from skelgen.launch import LaunchCommand
+from skelgen.launch.command import LaunchCommand
 from skelgen.phase_execution import Application, Measured, WantedOccurrence, execute
 from skelgen.phase_execution.backends import choose
 from skelgen.phase_execution.criu import CriuBackend

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.prediction.predict import cores_of, doubts_of, predict
 from skelgen.prediction.scaling import scaled

@@ -18,7 +18,7 @@ from benchmarks.accuracy import __main__ as accuracy
 from skelgen import _paths
 from skelgen.cli.main import run
 from skelgen.errors import InputError
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.json_lines import JsonLines
 from skelgen.phase_execution.estimate import estimate
 from skelgen.pipeline.trust import known_errors, method_errors

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
-from skelgen.launch.hosts import Host
-from skelgen.launch.launchers import Launcher
-from skelgen.launch.process import Finished
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.host_runner import Runner
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.phase_execution.application import application_of
 from skelgen.phase_execution.estimate import paet_s, uncovered
 from skelgen.phase_execution.execute import limit_s

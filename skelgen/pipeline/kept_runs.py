@@ -10,10 +10,10 @@ from pathlib import Path
 
 from skelgen.documents import Field
 from skelgen.launch.json_lines import JsonLines
-from skelgen.progress import NOTE
 from skelgen.prediction.calibrate import CalibrationTurn
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials, name_of
 from skelgen.prediction.types import Timed
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

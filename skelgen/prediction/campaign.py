@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skelgen.launch.hosts import Host
-from skelgen.launch.hosts import place
+from skelgen.launch.hosts import Host, place
 from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.thresholds import FEWEST_RUNS, LARGEST_OWN_PART
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials

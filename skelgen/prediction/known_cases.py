@@ -10,8 +10,8 @@ from pathlib import Path
 from skelgen.documents import Field, json_field
 from skelgen.documents.files import read_text
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.progress import NOTE
 from skelgen.prediction.judging import ScenarioTimes, judged
+from skelgen.progress import NOTE
 from skelgen.trust.cases import Case
 from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 

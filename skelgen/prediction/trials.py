@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch.hosts import Host
-from skelgen.launch.process import Finished
 from skelgen.launch.host_runner import Runner, Running
+from skelgen.launch.hosts import Host
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.run_end import failure_of
 from skelgen.prediction.types import Failure, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.errors import ApplicationError
-from skelgen.launch.process import Finished
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.phase_execution import program
 from skelgen.phase_execution.program import PhaseRun
 

@@ -45,10 +45,18 @@ from skelgen.cli.output import (
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch.way import Way
+from skelgen.trust.types import SHARED_CORES
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.prediction import Calibration, Failure, Prediction
+
+#: What is said of a node set on which arithmetic did not have its cores alone.
+_SHARED = (
+    "other processes had the cores of its ranks, too, or nothing says that none had; "
+    "arithmetic keeps its speed there, code that needs caches does not, and the "
+    "interval allows for that; to fit the computation: skelgen mix, then build again"
+)
 
 #: From this share on a calibration says what was taken from its times [1].
 _TOLD = 0.01
@@ -238,6 +246,8 @@ def show(
         when = known.date or "at an unknown time"
         say(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
     for one in predictions:
+        if one.cores == SHARED_CORES:
+            say(f"{name_of(one.hosts)}: {_SHARED}")
         print_doubts(one.doubts, name_of(one.hosts))
 
 

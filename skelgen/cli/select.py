@@ -38,10 +38,9 @@ from skelgen.cli.output import print_result, say
 from skelgen.cli.predict import check, show
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
-from skelgen.launch.hosts import Host
-from skelgen.launch.hosts import parse_pool
-from skelgen.launch.way import Way
+from skelgen.launch.hosts import Host, parse_pool
 from skelgen.launch.launchers import Hydra, OpenMpi
+from skelgen.launch.way import Way
 
 if TYPE_CHECKING:
     from skelgen.pipeline.keep_predictions import Subject

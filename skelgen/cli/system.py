@@ -31,8 +31,8 @@ from skelgen.cli.output import (
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.system_output import quantity, show_system
 from skelgen.errors import UsageError
-from skelgen.launch.way import Way
 from skelgen.launch.mpi import MpiKind
+from skelgen.launch.way import Way
 
 system = typer.Typer(
     help="What hosts and links can do: measure it, show it, compare hosts.",

@@ -14,10 +14,13 @@ from skelgen.cli.keep_options import Within
 from skelgen.cli.options import Json, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.errors import UsageError
+from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 if TYPE_CHECKING:
     from skelgen.pipeline.trust import KnownErrors
     from skelgen.trust.errors import MethodError
+
+_CORES = {"": "", OWN_CORES: "(own cores)", SHARED_CORES: "(shared cores)"}
 
 trust = typer.Typer(
     help="How far predictions are from the truth: learn it, show it.",
@@ -126,7 +129,7 @@ def _tell(known: KnownErrors, *, json: bool) -> None:
 def _row(one: MethodError, known: KnownErrors) -> list[str]:
     learnt = "here" if one.method in known.own else "with skelgen"
     return [
-        f"{one.method} {one.family}".strip(),
+        " ".join(filter(None, (one.method, one.family, _CORES[one.cores]))),
         str(one.applications),
         str(one.cases),
         f"-{-math.expm1(-one.half_width):.1%} +{math.expm1(one.half_width):.1%}",

@@ -27,8 +27,8 @@ from skelgen.launch.mpi import (
     program,
 )
 from skelgen.launch.process import run
-from skelgen.progress import NOTE
 from skelgen.launch.safe_paths import plain_temporary, preloadable
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

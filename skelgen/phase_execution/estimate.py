@@ -16,8 +16,8 @@ from skelgen.phase_execution.occurrence_sample import (
     long_noise,
     machine_noise,
 )
-from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.types import Phase
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import (

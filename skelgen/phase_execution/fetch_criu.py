@@ -21,8 +21,8 @@ from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone
 from skelgen.launch.mpi import program
 from skelgen.launch.process import run
-from skelgen.progress import NOTE
 from skelgen.launch.shim import OTHER_CACHE
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

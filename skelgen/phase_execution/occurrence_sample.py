@@ -21,9 +21,9 @@ from skelgen.phase_execution.thresholds import (
     LONG_NOISE_FACTOR,
     RECORDED_TIMES_ASSUMED,
 )
-from skelgen.phases import Phase
 from skelgen.phases.stored import StoredPhase
 from skelgen.phases.thresholds import MACHINE_SPREAD
+from skelgen.phases.types import Phase
 from skelgen.trust.intervals import (
     error_of_mean_draws,
     median_draws,

@@ -10,8 +10,8 @@ from pathlib import Path
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
 from skelgen.events.summary import summarise_run
-from skelgen.launch.command import parse_command
 from skelgen.launch import record as launch_record
+from skelgen.launch.command import parse_command
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.pipeline.call_sites import lines_of
 from skelgen.trace import Trace, open_trace

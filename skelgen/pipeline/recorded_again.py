@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from skelgen.errors import ApplicationError
 from skelgen.events import collect
-from skelgen.launch.command import parse_command
 from skelgen.launch import record as launch_record
+from skelgen.launch.command import parse_command
 from skelgen.launch.consent import existing_folder
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.run_end import failure_of

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from skelgen.errors import NodesError, UsageError
 from skelgen.launch.hosts import Host
-from skelgen.progress import NOTE
 from skelgen.prediction.thresholds import MOST_NODE_SETS
 from skelgen.prediction.trials import NodeSet
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

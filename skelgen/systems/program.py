@@ -12,8 +12,8 @@ from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone, private_folder
 from skelgen.launch.mpi import Mpi
 from skelgen.launch.process import run
-from skelgen.progress import NOTE
 from skelgen.launch.shim import shim_key
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,6 @@ from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
 from skelgen.launch.own_folders import FolderKind, mark
-from skelgen.launch.process import Started
 from skelgen.phase_execution import (
     Application,
     WantedOccurrence,

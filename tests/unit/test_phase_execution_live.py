@@ -11,8 +11,7 @@ import pytest
 
 from skelgen.errors import ApplicationError
 from skelgen.launch.command import LaunchCommand
-from skelgen.launch.process import Finished
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.phase_execution import Application, WantedOccurrence, live
 from skelgen.phase_execution.live import LiveRun
 

@@ -25,11 +25,13 @@ LEAST_FEW_TRIPS_SHARE = 0.3
 #: its start. A judgement, not measured.
 FIRST_OCCURRENCES = 64
 
-#: Behind them, so many stretches are stored of this share of a phase's occurrences [1]:
-#: no longer part of a run is measured in passing, and a burst of noise is no larger
-#: part of it. A judgement, not measured.
-STRETCHES = 32
+#: Behind them, stretches are stored up to this share of a phase's occurrences [1]: no
+#: longer part of a run is measured in passing. A judgement, not measured.
 STRETCHED_SHARE = 0.1
+
+#: So many stretches: each is small beside all, and files stay small. A judgement, not
+#: measured.
+STRETCHES = 32
 
 #: So many of the rest, for those who want to see it all. A judgement, not measured.
 SPREAD_OCCURRENCES = 8

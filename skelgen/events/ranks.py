@@ -284,7 +284,6 @@ def requests_of(
         reference=events.columns.reference[:count],
         stream=None if events.stream is None else events.stream[:count],
         lists=[file.definitions.lists for file in files],
-        requests=[file.facts.requests for file in files],
         persistent=[file.facts.persistent for file in files],
         foreign=events.foreign,
         statuses=statuses,

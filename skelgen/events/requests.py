@@ -122,9 +122,7 @@ class AgeRows:
         int
             References to requests that do not exist (any more): damage.
         """
-        follower = RequestFollower(
-            rank.lists, rank.persistent, len(rank.variant), self
-        )
+        follower = RequestFollower(rank.lists, rank.persistent, len(rank.variant), self)
         follower.follow(rank)
         return follower.dropped
 

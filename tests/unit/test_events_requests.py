@@ -106,7 +106,9 @@ def blocks_of(rank: RankRequests, sizes: list[int]) -> list[RankRequests]:
     found = []
     for begin, end in pairwise(edges):
         columns = {
-            name: None if getattr(rank, name) is None else getattr(rank, name)[begin:end]
+            name: None
+            if getattr(rank, name) is None
+            else getattr(rank, name)[begin:end]
             for name in ("variant", "reference", "shape", "size_bytes")
         }
         tables = {}

@@ -72,7 +72,7 @@ class ThreadBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ThreadBounds:
     """Where the calls of a rank with one thread begin and end.
 
     Attributes
@@ -109,7 +109,7 @@ class Thread:
     scale: TimeScale
     table: RowTable
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> ThreadBounds:
         """Go through the events once."""
         begin_ns = end_ns = None
         place = begins = last_ns = end = gone = 0
@@ -130,9 +130,9 @@ class Thread:
             end, gone = place, begins
             last_ns = last_ns if place else begin_ns
             end_ns = end_without_finalize(self.file, self.scale, last_ns)
-        return Bounds(begin_ns, max(begin_ns, end_ns), end, end - gone)
+        return ThreadBounds(begin_ns, max(begin_ns, end_ns), end, end - gone)
 
-    def blocks(self, bounds: Bounds) -> Iterator[ThreadBlock]:
+    def blocks(self, bounds: ThreadBounds) -> Iterator[ThreadBlock]:
         """Give the calls block by block; each overwrites the one before it."""
         place = 0
         for block in self._decoded():
@@ -198,7 +198,7 @@ class RunStream:
         self.names, self.table = Names(), RowTable(SHAPE_DTYPE, "tag")
         self._files: dict[int, slice] = {}
         self._threads: dict[int, Thread] = {}
-        self._bounds: dict[int, Bounds] = {}
+        self._bounds: dict[int, ThreadBounds] = {}
         index, communicators = (
             self.common.communicators.index,
             self.common.communicators,
@@ -220,7 +220,7 @@ class RunStream:
         files = self._files[rank]
         return self._threads[rank] if files.stop - files.start == 1 else None
 
-    def bounds(self, rank: int) -> Bounds:
+    def bounds(self, rank: int) -> ThreadBounds:
         """Return the bounds of a rank with one thread; found when first needed."""
         if rank not in self._bounds:
             self._bounds[rank] = self._threads[rank].bounds()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.call_stream import Bounds, RunStream, Thread, ThreadBlock
+from skelgen.events.call_stream import RunStream, Thread, ThreadBlock, ThreadBounds
 from skelgen.events.epochs import GROUPED
 from skelgen.events.functions import (
     PERSISTENT,
@@ -148,7 +148,7 @@ class _ThreadSums:
     def __init__(
         self,
         thread: Thread,
-        bounds: Bounds,
+        bounds: ThreadBounds,
         traffic: TrafficSums,
         functions: tuple[str, ...],
     ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from skelgen.trace.stream import (
     attach,
     dtype,
     kernel,
+    let_go,
     opened,
     run,
 )
@@ -82,8 +82,7 @@ def blocks(
             while (block := reader.next()) is not None:
                 total += len(block.columns.variant)
                 yield block
-                if isinstance(data, mmap.mmap):  # what was read need not stay
-                    data.madvise(mmap.MADV_DONTNEED)
+                let_go(data)
     if total != file.facts.events:
         raise _changed(file)
 

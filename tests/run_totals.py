@@ -1,17 +1,18 @@
 """Two ways to sum up a run, compared."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 
 from skelgen.events import collect
 from skelgen.events.call_stream import RunStream
 from skelgen.events.streamed_totals import totals_in_blocks
-from skelgen.events.summary import summarise_run, summary_of
+from skelgen.events.summary import RunSummary, summarise_run, summary_of
 from skelgen.trace import open_trace
 
 
-def agreed_summary(folder):
+def agreed_summary(folder: Path) -> RunSummary:
     """Return what is said of a run: read as a whole and in blocks it is the same."""
     trace = open_trace(folder)
     events = collect(trace)

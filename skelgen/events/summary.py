@@ -289,11 +289,11 @@ def _functions(totals: RunTotals) -> tuple[FunctionSummary, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.time_s, row.name)))
 
 
-def _communicators(totals: RunTotals) -> tuple[CommunicatorSummary, ...]:
-    calls = totals.run.calls
+def _communicators(found: RunTotals) -> tuple[CommunicatorSummary, ...]:
+    calls = found.run.calls
     calls_on = np.bincount(
         calls.shapes["communicator"] + 1,
-        weights=totals.used,
+        weights=found.used,
         minlength=len(calls.communicators) + 1,
     )[1:]
     counts: Counter[tuple[str, int]] = Counter()

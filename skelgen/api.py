@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from skelgen.launch import Host
 from skelgen.launch.consent import Consent
-from skelgen.launch.hosts import parse_hosts, parse_pool
+from skelgen.launch.hosts import Host, parse_hosts, parse_pool
 from skelgen.pipeline import build as _build
 from skelgen.pipeline import calibrate as _calibrate
 from skelgen.pipeline import export as _export

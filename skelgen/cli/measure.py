@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,11 +36,11 @@ from skelgen.cli.output import (
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts, read_hostfile
-from skelgen.launch.launch_method import Way
-from skelgen.pipeline.measure import Measurement
-from skelgen.pipeline.measure import measure as run_measure
-from skelgen.results.predictions import MeasureResult
+from skelgen.launch.way import Way
 from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.measure import Measurement
 
 
 def measure(
@@ -122,6 +122,8 @@ def measure(
     """Execute the phases of an application and predict its time from theirs."""
     from skelgen.phase_execution.backends import backends
     from skelgen.phase_execution.plan import ExecutedExtent
+    from skelgen.pipeline.measure import measure as run_measure
+    from skelgen.results.predictions import MeasureResult
 
     if backend not in (known := ["auto", *backends()]):
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")

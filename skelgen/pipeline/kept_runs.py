@@ -10,10 +10,10 @@ from pathlib import Path
 
 from skelgen.documents import Field
 from skelgen.launch.json_lines import JsonLines
-from skelgen.launch.process import NOTE
 from skelgen.prediction.calibrate import CalibrationTurn
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials, name_of
 from skelgen.prediction.types import Timed
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 
@@ -48,10 +48,11 @@ def keep_runs(
         )
     lines.begin(keep=resume)
 
-    def made(program: TrialProgram, hosts: NodeSet, seconds: float) -> None:
+    def made(program: TrialProgram, hosts: NodeSet, run: Timed) -> None:
         skeleton, mpi = keys[program.binary]
         known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
-        lines.append({**known, "seconds": seconds})
+        told = {"queued_s": run.queued_s, "computing": run.computing}
+        lines.append({**known, "seconds": run.time_s, **told})
 
     trials.made = made
 
@@ -135,8 +136,9 @@ def _take_up(
         run = line.mapping(("skeleton", "mpi", "hosts", "seconds"), None)
         binary = binaries.get((run["skeleton"].text(), run["mpi"].text()))
         hosts, seconds = sets.get(run["hosts"].text()), run["seconds"].positive()
+        told = Timed(seconds, _known(run.get("queued_s")), _known(run.get("computing")))
         if binary and hosts is not None:
-            trials.runs_s.setdefault((binary, hosts), []).append(seconds)
+            trials.runs.setdefault((binary, hosts), []).append(told)
             taken += 1
     _tell_taken_up(taken)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from skelgen.errors import SkelgenError
 from skelgen.events.summary import summary_of
-from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
+from skelgen.launch.command import parse_command
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.pipeline.call_sites import lines_of
 from skelgen.pipeline.run_reading import read_run

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
+from skelgen.launch.command import parse_command
 from skelgen.launch.consent import existing_folder
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.run_end import failure_of

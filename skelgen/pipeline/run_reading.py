@@ -6,19 +6,24 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.events import Events, collect
 from skelgen.events.call_stream import RunStream
 from skelgen.events.streamed_totals import totals_in_blocks
 from skelgen.events.totals import RunTotals, totals_of
-from skelgen.matching.threads import matched
-from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.timeline import joined, lanes_of
 from skelgen.trace import Trace
 
+if TYPE_CHECKING:
+    from skelgen.pipeline.call_observers import SeenCalls
+
 logger = logging.getLogger(__name__)
+
+#: Calls of runs that are read a second time for what needs the matching of all calls,
+#: such as phases and wait states: a few seconds' work.
+MOST_MATCHED = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,11 @@ def read_run(run: Trace, progress: Progress = NO_PROGRESS) -> RunReading:
 
 def _look(events: Events) -> SeenCalls:
     """Return wait states and timeline."""
+    # What only pages show is loaded when one is drawn.
+    from skelgen.matching.threads import matched
+    from skelgen.pipeline.call_observers import SeenCalls
+    from skelgen.timeline import joined, lanes_of
+
     seen = SeenCalls()
     try:
         seen.look(*matched(events))
@@ -64,6 +74,9 @@ def _look(events: Events) -> SeenCalls:
 
 def _look_in_blocks(stream: RunStream, totals: RunTotals) -> SeenCalls:
     """Return the timeline alone."""
+    from skelgen.pipeline.call_observers import SeenCalls
+    from skelgen.timeline import joined, lanes_of
+
     run = totals.run
     lanes = lanes_of(run, range(run.calls.ranks), read=stream.calls)
     return SeenCalls(timeline=joined([lanes]))

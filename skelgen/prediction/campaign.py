@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skelgen.launch import Host
-from skelgen.launch.hosts import place
-from skelgen.prediction.predict import measured, predict
+from skelgen.launch.hosts import Host, place
+from skelgen.prediction.predict import cores_of, measured, predict
 from skelgen.prediction.thresholds import FEWEST_RUNS, LARGEST_OWN_PART
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Failure, Prediction, TrialFacts
@@ -86,6 +85,7 @@ def campaign(
             hosts=hosts,
             mpi=program.mpi,
             doubts=program.doubts,
+            cores=cores_of(program.facts, trials.timed(program, hosts)),
             interval_bound=interval_bound,
             errors=errors,
             generator=generator,

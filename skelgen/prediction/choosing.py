@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import narrow
-from skelgen.prediction.predict import method_error, predict, unmeasured_draws
+from skelgen.prediction.predict import (
+    cores_of,
+    method_error,
+    predict,
+    unmeasured_draws,
+)
 from skelgen.prediction.thresholds import (
     CLEAR_PROBABILITY,
     FEWEST_RUNS,
@@ -73,7 +78,7 @@ class Contest:
     @property
     def made_runs(self) -> int:
         """Return how many runs were made, those of the call before too."""
-        return sum(map(len, self.trials.runs_s.values()))
+        return sum(map(len, self.trials.runs.values()))
 
     def choose(self) -> Choice:
         """Run skeletons until the best set is known or the time is over."""
@@ -204,15 +209,18 @@ class Contest:
         else:
             draws = median_draws(runs_s, self.generator)
         facts = self._facts(program)
-        known = method_error(facts, program.mpi, self.errors)
-        half_width = known.within if within else known.half_width
+        half_width = method_error(facts, program.mpi, self.errors).within
+        if not within:
+            cores = cores_of(facts, self.trials.timed(program, hosts))
+            half_width = method_error(facts, program.mpi, self.errors, cores).half_width
         error = error_draws(half_width, len(draws), self.generator)
         error *= unmeasured_draws(facts, len(draws), self.generator)
         return facts.application_time(draws) * error
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""
-        spreads = [relative_spread(runs_s) for runs_s in self.trials.runs_s.values()]
+        all_runs = self.trials.runs.values()
+        spreads = [relative_spread([run.time_s for run in runs]) for runs in all_runs]
         known = [spread for spread in spreads if spread is not None]
         return max(LEAST_RUN_SPREAD, statistics.median(known) if known else 0.0)
 
@@ -244,6 +252,7 @@ class Contest:
             interval_bound=self.interval_bound,
             errors=self.errors,
             generator=self.generator,
+            cores=cores_of(program.facts, self.trials.timed(program, hosts)),
         )
         if program is not last or len(runs_s) < FEWEST_RUNS:
             runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"

@@ -8,16 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.launch import Host
+from skelgen.events.thresholds import LOADED_SHARE
+from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import kind_of, same_mpi
 from skelgen.prediction.thresholds import LARGEST_DRAWN_WIDTH_FACTOR
-from skelgen.prediction.types import Prediction, TrialFacts
+from skelgen.prediction.types import Prediction, Timed, TrialFacts
 from skelgen.trust import Doubt, Interval, too_wide
 from skelgen.trust.errors import MethodError, MethodErrors, error_draws
 from skelgen.trust.intervals import (
     interval,
     whole_draws,
 )
+from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 
 def predict(
@@ -30,6 +32,7 @@ def predict(
     errors: MethodErrors,
     generator: np.random.Generator,
     doubts: Sequence[Doubt] = (),
+    cores: str = "",
 ) -> Prediction:
     """Predict the application's time from the skeleton's times on a node set.
 
@@ -48,6 +51,8 @@ def predict(
     generator : numpy.random.Generator
     doubts : sequence of Doubt
         Further ones.
+    cores : str
+        See :func:`cores_of`.
 
     References
     ----------
@@ -63,7 +68,7 @@ def predict(
     # As the ratio's, these errors are common to all node sets; no run makes them less.
     draws = draws * np.exp(facts.drift * generator.standard_normal(len(draws)))
     draws = draws * unmeasured_draws(facts, len(draws), generator)
-    half_width = method_error(facts, mpi, errors).half_width
+    half_width = method_error(facts, mpi, errors, cores).half_width
     error = error_draws(half_width, len(draws), generator)
     return Prediction(
         tuple(hosts),
@@ -73,6 +78,7 @@ def predict(
         interval(draws, middle),
         (*doubts_of(facts, hosts=hosts, mpi=mpi), *doubts, *wide),
         calibration=facts.calibration,
+        cores=cores,
     )
 
 
@@ -84,9 +90,36 @@ def measured(
     return interval(facts.draws(runs_s, generator), middle)
 
 
-def method_error(facts: TrialFacts, mpi: str, errors: MethodErrors) -> MethodError:
-    """Return the error of what predicts, for programs of this MPI."""
-    return errors.of(facts.method, kind_of(mpi).title)
+def cores_of(facts: TrialFacts, runs: Sequence[Timed]) -> str:
+    """Return whether other processes had the cores of the ranks, too.
+
+    Where they had, computation loses its caches, and arithmetic that stands for it does
+    not: the error of predictions is another one. Arithmetic that nobody says it of is
+    taken to have shared its cores.
+
+    Parameters
+    ----------
+    facts : TrialFacts
+    runs : sequence of Timed
+        On the node set.
+
+    Returns
+    -------
+    str
+        ``own`` or ``shared``; empty of other computation that did not have its cores
+        alone, for no results are known of it.
+    """
+    waits = [one.queued_s / one.time_s for one in runs if one.queued_s is not None]
+    if waits and statistics.median(waits) <= LOADED_SHARE:
+        return OWN_CORES
+    return SHARED_CORES if facts.arithmetic else ""
+
+
+def method_error(
+    facts: TrialFacts, mpi: str, errors: MethodErrors, cores: str = ""
+) -> MethodError:
+    """Return the error of what predicts, for programs of this MPI on such cores."""
+    return errors.of(facts.method, kind_of(mpi).title, cores)
 
 
 def unmeasured_draws(

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Finished, Host
 from skelgen.launch.host_runner import Runner, Running
+from skelgen.launch.hosts import Host
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.run_end import failure_of
-from skelgen.prediction.types import Failure, TrialFacts
+from skelgen.prediction.types import Failure, Timed, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt
 from skelgen.units import format_seconds
@@ -38,8 +38,8 @@ _PROBE_LIMIT_S = 60.0
 class TrialRun(Running, Protocol):
     """A run that tells the time it was made for."""
 
-    def time_s(self, done: Finished) -> float:
-        """Return its time, once it has ended and nothing failed [s].
+    def timed(self, done: Finished) -> Timed:
+        """Return its time, once it has ended and nothing failed.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class _Trial:
     def start(self, limit_s: float | None) -> _Begun:
         if self.probed is None:
             timed = self.program.start(self.hosts, limit_s=limit_s)
-            return _Begun(self, timed, timed.time_s)
+            return _Begun(self, timed, timed.timed)
         limit_s = min(limit_s or math.inf, _PROBE_LIMIT_S)
         return _Begun(self, _start_nothing(self.program.runner, self.probed, limit_s))
 
@@ -111,15 +111,15 @@ class _Begun:
     ----------
     trial : _Trial
     running : Running
-    time_s : callable, optional
-        Tells its time [s]; None of a program that does nothing.
+    timed : callable, optional
+        Tells its time; None of a program that does nothing.
     left_s : float
         For how long further runs could begin then [s].
     """
 
     trial: _Trial
     running: Running
-    time_s: Callable[[Finished], float] | None = None
+    timed: Callable[[Finished], Timed] | None = None
     left_s: float = 0.0
 
 
@@ -142,10 +142,10 @@ class Trials:
         Time of `clock` from which no further run begins; it moves on by what runs took
         that failed [s].
     made : callable
-        Told of each run that was good: the program, the set, its time [s].
+        Told of each run that was good: the program, the set, its time.
     progress : Progress
-    runs_s : dict
-        Times of each program on each set [s].
+    runs : dict
+        Those of each program on each set.
     failures : dict of NodeSet to Failure
     dead : dict of str to str
         Hosts that are left out, and why.
@@ -154,11 +154,11 @@ class Trials:
     parallel: int = 1
     limit_s: float | None = None
     end_s: float = math.inf
-    made: Callable[[TrialProgram, NodeSet, float], None] | None = None
+    made: Callable[[TrialProgram, NodeSet, Timed], None] | None = None
     progress: Progress = NO_PROGRESS
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[Interrupts], None] = lambda interrupts: interrupts.pause(_PAUSE_S)
-    runs_s: dict[tuple[Path, NodeSet], list[float]] = field(default_factory=dict)
+    runs: dict[tuple[Path, NodeSet], list[Timed]] = field(default_factory=dict)
     failures: dict[NodeSet, Failure] = field(default_factory=dict)
     dead: dict[str, str] = field(default_factory=dict)
 
@@ -174,7 +174,11 @@ class Trials:
 
     def times(self, program: TrialProgram, hosts: NodeSet) -> Sequence[float]:
         """Return the times of a program on a set so far [s]."""
-        return self.runs_s.get((program.binary, hosts), ())
+        return tuple(one.time_s for one in self.timed(program, hosts))
+
+    def timed(self, program: TrialProgram, hosts: NodeSet) -> Sequence[Timed]:
+        """Return the runs of a program on a set so far."""
+        return self.runs.get((program.binary, hosts), ())
 
     def works(self, hosts: NodeSet) -> bool:
         """Return whether nothing failed on a set, nor on one of its hosts elsewhere."""
@@ -229,10 +233,10 @@ class Trials:
 
     def _ended(self, begun: _Begun, done: Finished) -> list[_Trial]:
         """Take down what came of a run; return what must be run because of it."""
-        trial, reason, time_s = begun.trial, failure_of(done), math.nan
-        if reason is None and begun.time_s is not None:
+        trial, reason, run = begun.trial, failure_of(done), Timed(math.nan)
+        if reason is None and begun.timed is not None:
             try:
-                time_s = begun.time_s(done)
+                run = begun.timed(done)
             except ApplicationError as error:
                 reason = str(error)
         if reason is not None and done.begun:
@@ -244,10 +248,10 @@ class Trials:
         self.progress.advance(1)
         if reason is not None:
             return self._failed(trial, done, reason)
-        self.runs_s.setdefault((trial.program.binary, trial.hosts), []).append(time_s)
-        self._say(trial, time_s)
+        self.runs.setdefault((trial.program.binary, trial.hosts), []).append(run)
+        self._say(trial, run.time_s)
         if self.made is not None:
-            self.made(trial.program, trial.hosts, time_s)
+            self.made(trial.program, trial.hosts, run)
         return []
 
     def _say(self, trial: _Trial, time_s: float) -> None:
@@ -255,8 +259,8 @@ class Trials:
         name = name_of(trial.hosts)
         logger.info("%s on %s: %s", trial.program.binary, name, format_seconds(time_s))
         medians = {
-            hosts: statistics.median(runs_s)
-            for (binary, hosts), runs_s in self.runs_s.items()
+            hosts: statistics.median(run.time_s for run in runs)
+            for (binary, hosts), runs in self.runs.items()
             if binary == trial.program.binary
         }
         said = f"{name}: {format_seconds(time_s)}"

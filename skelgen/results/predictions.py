@@ -13,7 +13,7 @@ from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
-    from skelgen.launch import Host
+    from skelgen.launch.hosts import Host
     from skelgen.pipeline.keep_predictions import Subject
     from skelgen.prediction import Calibration, Failure, Prediction
     from skelgen.trust import Doubt, Interval
@@ -184,6 +184,10 @@ class SetPrediction(TrustedTime):
         Where the ratio comes from.
     best_probability : float
         Probability that the application is fastest there [0 to 1]; select says it.
+    cores : str
+        ``own`` where the ranks of the skeleton had their cores to themselves,
+        ``shared`` where other processes had them, too, or may have had. It decides
+        which error of the method is in the interval.
     """
 
     hosts: Sequence[str]
@@ -193,6 +197,7 @@ class SetPrediction(TrustedTime):
     runs_s: Sequence[float]
     calibration: UsedCalibration | None
     best_probability: float | None = known_only()
+    cores: str | None = known_only()
 
     @classmethod
     def of(cls, one: Prediction, best: float | None = None) -> Self:
@@ -206,6 +211,7 @@ class SetPrediction(TrustedTime):
             runs_s=one.runs_s,
             calibration=UsedCalibration.of(one.calibration),
             best_probability=best,
+            cores=one.cores or None,
         )
 
 

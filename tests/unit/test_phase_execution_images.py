@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
-from skelgen.launch import LaunchCommand
+from skelgen.launch.command import LaunchCommand
 from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind

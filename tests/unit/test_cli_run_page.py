@@ -147,7 +147,7 @@ def test_a_folder_that_is_not_ours_gets_no_page(capsys, recorded: Path):
 def test_a_folder_that_cannot_be_written_gets_no_page_and_no_failure(
     capsys, monkeypatch, recorded: Path
 ):
-    monkeypatch.setattr("skelgen.pipeline.run_page.writable", lambda folder: False)
+    monkeypatch.setattr("skelgen.pipeline.page_file.writable", lambda folder: False)
     assert info(capsys, "run")["page"] is None
 
 

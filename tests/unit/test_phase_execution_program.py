@@ -23,7 +23,7 @@ def run_of(monkeypatch: pytest.MonkeyPatch, time_s: float | ApplicationError):
             raise time_s
         return time_s
 
-    live = SimpleNamespace(poll=lambda: STOPPED, measured=lambda: ())
+    live = SimpleNamespace(poll=lambda: STOPPED, measured=lambda: (), probes_s=())
     monkeypatch.setattr(program, "LiveRun", lambda *_: live)
     monkeypatch.setattr(program, "paet_s", paet_s)
     provenance = SimpleNamespace(application="app")

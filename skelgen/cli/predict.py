@@ -233,6 +233,8 @@ def show(
         when = known.date or "at an unknown time"
         say(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
     for one in predictions:
+        for note in one.notes:
+            say(f"{name_of(one.hosts)}: {note}")
         print_doubts(one.doubts, name_of(one.hosts))
 
 

@@ -48,10 +48,11 @@ def keep_runs(
         )
     lines.begin(keep=resume)
 
-    def made(program: TrialProgram, hosts: NodeSet, seconds: float) -> None:
+    def made(program: TrialProgram, hosts: NodeSet, run: Timed) -> None:
         skeleton, mpi = keys[program.binary]
         known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
-        lines.append({**known, "seconds": seconds})
+        times = {"seconds": run.time_s, "took_s": run.took_s}
+        lines.append({**known, **times, "compute_s": run.computed_s})
 
     trials.made = made
 
@@ -134,9 +135,14 @@ def _take_up(
     for line in lines:
         run = line.mapping(("skeleton", "mpi", "hosts", "seconds"), None)
         binary = binaries.get((run["skeleton"].text(), run["mpi"].text()))
-        hosts, seconds = sets.get(run["hosts"].text()), run["seconds"].positive()
+        hosts = sets.get(run["hosts"].text())
+        made = Timed(
+            run["seconds"].positive(),
+            computed_s=_known(run.get("compute_s")),
+            took_s=_known(run.get("took_s")),
+        )
         if binary and hosts is not None:
-            trials.runs_s.setdefault((binary, hosts), []).append(seconds)
+            trials.runs.setdefault((binary, hosts), []).append(made)
             taken += 1
     _tell_taken_up(taken)
 

@@ -106,7 +106,7 @@ def predict(
     began = begun("predict", program.facts)
     if keep := writable(home) or resume:
         keep_runs(trials, (program,), sets, home / PREDICTED, resume=resume)
-    with telling(lambda: sum(map(len, trials.runs_s.values())), home, keep):
+    with telling(lambda: sum(map(len, trials.runs.values())), home, keep):
         predictions, failures = campaign(
             program,
             sets,

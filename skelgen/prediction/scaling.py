@@ -72,6 +72,8 @@ def scaled_draws(
     skeleton_runs_s: Sequence[float],
     correction: float,
     generator: np.random.Generator,
+    *,
+    longer: Times = 1.0,
 ) -> NDArray[np.float64]:
     """Draw what the three medians that were measured predict.
 
@@ -84,6 +86,8 @@ def scaled_draws(
     correction : float
         See :func:`correction` [1].
     generator : numpy.random.Generator
+    longer : float or (draws,) float64 array
+        How much longer the skeleton typically takes there than its times say [1].
 
     Returns
     -------
@@ -93,7 +97,7 @@ def scaled_draws(
     quiet = relative_spread(application_runs_s, skeleton_runs_s)
     steady = relative_spread(skeleton_runs_s)  # an application may vary with its caches
     own = quiet if steady is None else steady
-    there = median_draws(runs_s, generator, spread=own, worth=1)
+    there = median_draws(runs_s, generator, spread=own, worth=1) * longer
     above = median_draws(
         application_runs_s, generator, spread=quiet, worth=QUIET_RUNS_ASSUMED
     )

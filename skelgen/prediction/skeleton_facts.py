@@ -77,6 +77,9 @@ class SkeletonFacts:
     waits : tuple of WaitState
         How long the ranks of the recorded run waited for each other, where the
         skeleton was built from the run.
+    planned_compute_s : float or None
+        How long the rank that computes longest computes in the skeleton, on the
+        recording machine [s]; None in older files.
     """
 
     ranks: int
@@ -100,6 +103,7 @@ class SkeletonFacts:
     application: str = ""
     recorded: str = ""
     waits: tuple[WaitState, ...] = ()
+    planned_compute_s: float | None = None
 
     @property
     def quiet_s(self) -> float:
@@ -151,14 +155,19 @@ class SkeletonFacts:
         return scaled(there_s, known.application_s, known.skeleton_s, self.correction)
 
     def draws(
-        self, runs_s: Sequence[float], generator: np.random.Generator
+        self,
+        runs_s: Sequence[float],
+        generator: np.random.Generator,
+        longer: Times = 1.0,
     ) -> NDArray[np.float64]:
         """Draw the application's time [s] without the error of the method."""
         if (known := self.calibration) is None:
             spread = relative_spread(runs_s)
-            return median_draws(runs_s, generator, spread=spread) * self.ratio
+            return median_draws(runs_s, generator, spread=spread) * longer * self.ratio
         measured = known.application_runs_s, known.skeleton_runs_s
-        return scaled_draws(runs_s, *measured, self.correction, generator)
+        return scaled_draws(
+            runs_s, *measured, self.correction, generator, longer=longer
+        )
 
     def doubts(self, mpi: str) -> tuple[Doubt, ...]:
         """Return in what the skeleton is unlike the application, run with an MPI."""

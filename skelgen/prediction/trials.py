@@ -19,7 +19,8 @@ from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.run_end import failure_of
-from skelgen.prediction.types import Failure, TrialFacts
+from skelgen.prediction.set_runs import SetRuns
+from skelgen.prediction.types import Failure, Timed, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt
 from skelgen.units import format_seconds
@@ -46,6 +47,9 @@ class TrialRun(Running, Protocol):
         ApplicationError
             When it has told none.
         """
+
+    def computed_s(self, done: Finished) -> float | None:
+        """Return for how long its longest rank computed, where it said so [s]."""
 
 
 class TrialProgram(Protocol):
@@ -81,6 +85,12 @@ def _start_nothing(runner: Runner, host: Host, limit_s: float) -> Running:
     return runner.start(["true"], ranks=1, hosts=one, environment={}, limit_s=limit_s)
 
 
+def _timed(run: TrialRun, done: Finished) -> Timed:
+    """Return what a run that ended well tells."""
+    time_s, computed_s = run.time_s(done), run.computed_s(done)
+    return Timed(time_s, computed_s=computed_s, took_s=done.time_s)
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """One run to make: of the skeleton on a set, or of nothing on one host of it."""
@@ -98,7 +108,7 @@ class _Trial:
     def start(self, limit_s: float | None) -> _Begun:
         if self.probed is None:
             timed = self.program.start(self.hosts, limit_s=limit_s)
-            return _Begun(self, timed, timed.time_s)
+            return _Begun(self, timed, lambda done: _timed(timed, done))
         limit_s = min(limit_s or math.inf, _PROBE_LIMIT_S)
         return _Begun(self, _start_nothing(self.program.runner, self.probed, limit_s))
 
@@ -111,15 +121,15 @@ class _Begun:
     ----------
     trial : _Trial
     running : Running
-    time_s : callable, optional
-        Tells its time [s]; None of a program that does nothing.
+    timed : callable, optional
+        Tells its times; None of a program that does nothing.
     left_s : float
         For how long further runs could begin then [s].
     """
 
     trial: _Trial
     running: Running
-    time_s: Callable[[Finished], float] | None = None
+    timed: Callable[[Finished], Timed] | None = None
     left_s: float = 0.0
 
 
@@ -142,10 +152,10 @@ class Trials:
         Time of `clock` from which no further run begins; it moves on by what runs took
         that failed [s].
     made : callable
-        Told of each run that was good: the program, the set, its time [s].
+        Told of each run that was good: the program, the set, its times.
     progress : Progress
-    runs_s : dict
-        Times of each program on each set [s].
+    runs : dict
+        Those of each program on each set.
     failures : dict of NodeSet to Failure
     dead : dict of str to str
         Hosts that are left out, and why.
@@ -154,11 +164,11 @@ class Trials:
     parallel: int = 1
     limit_s: float | None = None
     end_s: float = math.inf
-    made: Callable[[TrialProgram, NodeSet, float], None] | None = None
+    made: Callable[[TrialProgram, NodeSet, Timed], None] | None = None
     progress: Progress = NO_PROGRESS
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[Interrupts], None] = lambda interrupts: interrupts.pause(_PAUSE_S)
-    runs_s: dict[tuple[Path, NodeSet], list[float]] = field(default_factory=dict)
+    runs: dict[tuple[Path, NodeSet], list[Timed]] = field(default_factory=dict)
     failures: dict[NodeSet, Failure] = field(default_factory=dict)
     dead: dict[str, str] = field(default_factory=dict)
 
@@ -174,7 +184,11 @@ class Trials:
 
     def times(self, program: TrialProgram, hosts: NodeSet) -> Sequence[float]:
         """Return the times of a program on a set so far [s]."""
-        return self.runs_s.get((program.binary, hosts), ())
+        return self.runs_of(program, hosts).times_s
+
+    def runs_of(self, program: TrialProgram, hosts: NodeSet) -> SetRuns:
+        """Return the runs of a program on a set so far."""
+        return SetRuns(tuple(self.runs.get((program.binary, hosts), ())))
 
     def works(self, hosts: NodeSet) -> bool:
         """Return whether nothing failed on a set, nor on one of its hosts elsewhere."""
@@ -229,10 +243,10 @@ class Trials:
 
     def _ended(self, begun: _Begun, done: Finished) -> list[_Trial]:
         """Take down what came of a run; return what must be run because of it."""
-        trial, reason, time_s = begun.trial, failure_of(done), math.nan
-        if reason is None and begun.time_s is not None:
+        trial, reason, timed = begun.trial, failure_of(done), Timed(math.nan)
+        if reason is None and begun.timed is not None:
             try:
-                time_s = begun.time_s(done)
+                timed = begun.timed(done)
             except ApplicationError as error:
                 reason = str(error)
         if reason is not None and done.begun:
@@ -244,10 +258,10 @@ class Trials:
         self.progress.advance(1)
         if reason is not None:
             return self._failed(trial, done, reason)
-        self.runs_s.setdefault((trial.program.binary, trial.hosts), []).append(time_s)
-        self._say(trial, time_s)
+        self.runs.setdefault((trial.program.binary, trial.hosts), []).append(timed)
+        self._say(trial, timed.time_s)
         if self.made is not None:
-            self.made(trial.program, trial.hosts, time_s)
+            self.made(trial.program, trial.hosts, timed)
         return []
 
     def _say(self, trial: _Trial, time_s: float) -> None:
@@ -255,8 +269,8 @@ class Trials:
         name = name_of(trial.hosts)
         logger.info("%s on %s: %s", trial.program.binary, name, format_seconds(time_s))
         medians = {
-            hosts: statistics.median(runs_s)
-            for (binary, hosts), runs_s in self.runs_s.items()
+            hosts: statistics.median(run.time_s for run in runs)
+            for (binary, hosts), runs in self.runs.items()
             if binary == trial.program.binary
         }
         said = f"{name}: {format_seconds(time_s)}"

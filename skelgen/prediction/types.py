@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skelgen.launch import Host
 from skelgen.trust import Doubt, Interval, verdict_of
+from skelgen.units import format_seconds
 
 #: Times of runs [s].
 Times: TypeAlias = float | NDArray[np.float64]
@@ -31,11 +32,17 @@ class Timed:
     computing : float or None
         Share of the time that its ranks compute, their mean [0 to 1]; None where
         nothing said it.
+    computed_s : float or None
+        Computation of the rank that computed longest [s]; None where nothing said it.
+    took_s : float or None
+        Wall time with what launching took [s]; None where it is not known.
     """
 
     time_s: float
     queued_s: float | None = None
     computing: float | None = None
+    computed_s: float | None = None
+    took_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +171,10 @@ class TrialFacts(Protocol):
         """Return application time / its time on the reference [1]."""
 
     @property
+    def planned_compute_s(self) -> float | None:
+        """Return how long its longest rank computes there, as planned [s]."""
+
+    @property
     def unmeasured_share(self) -> float:
         """Return the share of the application's time that its times miss [0 to 1]."""
 
@@ -179,15 +190,73 @@ class TrialFacts(Protocol):
         """Turn its times into times of the application [s]."""
 
     def draws(
-        self, runs_s: Sequence[float], generator: np.random.Generator
+        self,
+        runs_s: Sequence[float],
+        generator: np.random.Generator,
+        longer: Times = 1.0,
     ) -> NDArray[np.float64]:
-        """Draw the application's time [s] without the error of the method."""
+        """Draw the application's time [s] without the error of the method.
+
+        Parameters
+        ----------
+        runs_s : sequence of float
+            Its times on a node set [s].
+        generator : numpy.random.Generator
+        longer : float or (draws,) float64 array
+            How much longer it typically takes there than these times say [1].
+        """
 
     def doubts(self, mpi: str) -> tuple[Doubt, ...]:
         """Return in what it is unlike the application, when it runs with an MPI."""
 
     def shortened(self, factor: float) -> TrialFacts:
         """Return the facts of a shorter version, by how much longer this one takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What it takes to know a time as well as was asked.
+
+    Attributes
+    ----------
+    runs : int or None
+        Further runs, by the spread of those that were made; None where no number of
+        them is enough, for the calibration alone is too wide.
+    time_s : float
+        How long these take, launching included [s].
+    application_s : float
+        How long one run of the application takes there, as predicted [s].
+    more : bool
+        Whether it takes more than these.
+    stopped : bool
+        Whether runs ended because even fewer would not fit into the budget.
+    """
+
+    runs: int | None
+    time_s: float
+    application_s: float
+    more: bool = False
+    stopped: bool = False
+
+    @property
+    def is_dearer(self) -> bool:
+        """Return whether running the application itself takes less time.
+
+        A calibration runs it several times.
+        """
+        return self.runs is None or self.application_s < self.time_s
+
+    def __str__(self) -> str:
+        once = (
+            f"running the application itself takes {format_seconds(self.application_s)}"
+        )
+        if self.runs is None:
+            return f"calibrate with more --runs: more runs here do not help; {once}"
+        about = "more than" if self.more else "about"
+        runs = "1 more run" if self.runs == 1 else f"{self.runs} more runs"
+        took = format_seconds(self.time_s)
+        said = f"raise --budget: {about} {runs} ({took}) would do"
+        return f"{said}; {once}" if self.is_dearer else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +279,17 @@ class Prediction:
         Why the prediction should not be trusted; empty when it can be.
     calibration : Calibration or None
         The one that it uses.
+    computed_s : tuple of (float or None)
+        Computation of each run, on the rank that computed longest [s].
+    planned_compute_s : float or None
+        The same as the skeleton plans it, at the speed of the recording [s].
+    disturbed : tuple of int
+        Which runs computed longer than the others of the set, from 0.
+    need : Need or None
+        What an interval that is narrow enough takes; None where this one is, or where
+        nobody knows.
+    notes : tuple of str
+        What else happened, a sentence each.
     """
 
     hosts: tuple[Host, ...]
@@ -219,6 +299,11 @@ class Prediction:
     measured_s: Interval
     doubts: tuple[Doubt, ...]
     calibration: Calibration | None = None
+    computed_s: tuple[float | None, ...] = ()
+    planned_compute_s: float | None = None
+    disturbed: tuple[int, ...] = ()
+    need: Need | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:

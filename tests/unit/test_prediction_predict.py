@@ -13,6 +13,7 @@ from skelgen.launch import Host
 from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.prediction.predict import doubts_of, predict
 from skelgen.prediction.scaling import scaled
+from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.skeleton_facts import SkeletonFacts
 from skelgen.prediction.types import Calibration
 from skelgen.trust.recording_doubts import Unseen, Used
@@ -52,7 +53,7 @@ def predicted(
 ):
     return predict(
         facts,
-        runs_s,
+        SetRuns.of(runs_s),
         hosts=(),
         mpi="MPICH 5.0.2",
         interval_bound=bound,
@@ -131,7 +132,7 @@ def test_without_calibration_the_expected_ratio_is_used_and_doubted():
 def test_noisy_runs_widen_the_interval_and_are_doubted():
     noisy = predicted(runs_s=(3.0, 3.6, 2.5))
     assert noisy.time_s.half_width > 3 * predicted().time_s.half_width
-    assert any("calibrate with more --runs" in one.remedy for one in noisy.doubts)
+    assert any("more runs (" in one.remedy for one in noisy.doubts)
 
 
 def test_runs_of_phases_are_not_to_be_calibrated():

@@ -270,15 +270,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     same = {"long": given.long, "bound": given.bound}
     columns = "error hold  width score  runs"
-    names = ("times alone", "with computation", "never giving up")
+    names = ("times alone", "with computation", "and giving up")
     print(f"{'load':16}" + "".join(f" | {name:{len(columns)}}" for name in names))
     print(f"{'':16}" + f" | {columns}" * len(names))
     intervals.DRAWS = 1000
     for load in (*STEADY, *RARE, *BUSY):
-        alone = summary(load, given.trials, says=False, **same)
-        both = summary(load, given.trials, **same)
-        never = summary(load, given.trials, gives_up=False, **same)
-        print(f"{load.name:16} | {alone} | {both} | {never}", flush=True)
+        alone = summary(load, given.trials, says=False, gives_up=False, **same)
+        both = summary(load, given.trials, gives_up=False, **same)
+        early = summary(load, given.trials, **same)
+        print(f"{load.name:16} | {alone} | {both} | {early}", flush=True)
 
 
 if __name__ == "__main__":

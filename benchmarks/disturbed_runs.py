@@ -4,13 +4,13 @@
 
 Simulates nodes where loads come and go at random: computation takes 1.3 to 1.7 times
 as long while one is there. A skeleton of 1 s runs as often as `predict` lets it, then
-the application runs, `--long` times as long. Each scenario is predicted three times by
-the same rules: from the times alone, from times and computation, and without giving up
-where the bound is out of reach. For each the table has the mean error of the predicted
-time, how many of the 90 % intervals hold the application's time (no error of the method
-is in them), half their width, their score (width and what is missed; less is better),
-and the runs that were made. Every trial has a seed of
-its own, so all columns meet the same loads, and every call prints the same.
+the application runs, `--long` times as long. Each scenario is predicted three times
+by the same rules: from the times alone, from times and computation, and so that runs
+are given up where the bound is out of reach. For each the
+table has the mean error of the predicted time, how many of the 90 % intervals hold the
+application's time (no error of the method is in them), half their width, their score
+(width and what is missed; less is better), and the runs that were made. Every trial has
+a seed of its own, so all columns meet the same loads, and every call prints the same.
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from skelgen.launch import Host
 from skelgen.launch.consent import Consent
-from skelgen.launch.hosts import parse_hosts, parse_pool
+from skelgen.launch.hosts import Host, parse_hosts, parse_pool
 from skelgen.pipeline import build as _build
 from skelgen.pipeline import calibrate as _calibrate
 from skelgen.pipeline import export as _export
@@ -282,7 +281,7 @@ def measure(
         Phase signature, or folder of a recorded run.
     command : sequence of str
         Launch of the application; that of the recording when empty.
-    backend : {"auto", "live", "criu", "dmtcp"}
+    backend : {"auto", "live", "criu"}
         How phases are executed.
     hosts : str
         Where it runs: ``n1,n2``; where the command says when empty.

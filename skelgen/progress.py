@@ -6,6 +6,9 @@ import math
 import re
 from typing import Protocol
 
+#: Logging level of what users should know while they wait.
+NOTE = 25
+
 #: Asks for progress as lines on stderr where its value is `LINES`.
 VARIABLE, LINES = "SKELGEN_PROGRESS", "lines"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from skelgen.trust.errors import MethodError, MethodErrors
 
 
-def method_error(method: str, half_width: float, family: str = "") -> MethodError:
+def method_error(
+    method: str, half_width: float, family: str = "", cores: str = ""
+) -> MethodError:
     """Return an error; within one application it is the same."""
     return MethodError(
         method=method,
@@ -19,6 +21,7 @@ def method_error(method: str, half_width: float, family: str = "") -> MethodErro
         least_held=0.8,
         least_application="x",
         widened=False,
+        cores=cores,
     )
 
 

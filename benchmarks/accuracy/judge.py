@@ -16,6 +16,7 @@ from benchmarks.accuracy.results import (
 )
 from skelgen._paths import method_errors
 from skelgen.prediction.judging import ScenarioTimes, judged
+from skelgen.prediction.known_cases import cores_in
 from skelgen.trust.cases import Case
 from skelgen.trust.learning import half_width_without
 from skelgen.trust.store import load
@@ -116,8 +117,9 @@ def _with_intervals(found: Sequence[Judgement]) -> list[Judgement]:
     for one in found:
         assert one.case is not None
         others = known[PAPER if one.method == PAPER else SKELETON]
-        least = shipped.of(one.case.method).half_width
-        half_width = half_width_without(others, one.application, least)
+        cores = "" if one.method == FITTED else one.case.cores
+        least = shipped.of(one.case.method, cores=cores).half_width
+        half_width = half_width_without(others, one.application, least, cores)
         judged.append(replace(one, held=one.case.excess() <= half_width))
     return judged
 
@@ -143,7 +145,8 @@ def _skeleton(
     known = _METHODS[method]
     told = judged(replace(times, part=part), known)
     truth_s = statistics.median(times.truth_s)
-    case = Case(known, name, "", told.p50, truth_s, told.p5, told.p95)
+    cores = cores_in(scenario)
+    case = Case(known, name, "", told.p50, truth_s, told.p5, told.p95, cores)
     slow = truth_s / statistics.median(times.application_s)
     error = told.p50 / truth_s - 1
     return Judgement(name, scenario, method, length_s, slow, error, case)

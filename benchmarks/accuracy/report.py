@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import statistics
 import textwrap
@@ -16,32 +15,23 @@ import yaml
 
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.goals import LONG_S, answer, goals
-from benchmarks.accuracy.judge import Judgement, cases, judge, reference
+from benchmarks.accuracy.intervals import apart, apart_by_scenario, methods
+from benchmarks.accuracy.judge import Judgement, judge, reference
+from benchmarks.accuracy.markdown import table
 from benchmarks.accuracy.results import (
     APPLICATION,
     FITTED,
-    PAPER,
     SKELETON,
     SMALL,
     Results,
     options_of,
 )
 from skelgen.rendering.templates import TextKind, filled
-from skelgen.trust.learning import ENOUGH, half_width_without, held_apart, learn
-from skelgen.trust.thresholds import FEWEST_APPLICATIONS
 
 #: Errors beyond this are listed one by one, with their cause [1].
 LARGE = 0.08
 
 HERE = Path(__file__).parent
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table; empty without rows."""
-    lines = [head, ["---"] * len(head), *rows]
-    if len(lines) == 2:
-        return "None.\n"
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
 def _percent(values: Sequence[float]) -> str:
@@ -127,41 +117,6 @@ def _spread(found: Sequence[Judgement]) -> str:
         )
     head = "method, cases, mean, 90th percentile, largest, truth inside"
     return table(head.split(", "), rows)
-
-
-def _methods(found: Sequence[Judgement]) -> str:
-    """Write the error that each method has for an application that it never saw."""
-    known = [one for method in (SKELETON, PAPER) for one in cases(found, method)]
-    if len({one.application for one in known}) < FEWEST_APPLICATIONS:
-        return table([], [])
-    rows = [
-        [
-            one.method,
-            f"{one.applications}, {one.cases}",
-            f"-{-100 * math.expm1(-one.half_width):.1f}, "
-            f"+{100 * math.expm1(one.half_width):.1f} %",
-            f"{100 * (one.truth_over_predicted - 1):+.1f} %",
-            f"{100 * one.held:.1f} %",
-            f"{100 * one.least_held:.0f} % ({one.least_application})",
-        ]
-        for one in learn(known).entries
-    ]
-    head = "method; applications, cases; error in 90 %; truth against prediction; "
-    head += "truth inside; least of an application"
-    return table(head.split("; "), rows)
-
-
-def _apart(found: Sequence[Judgement]) -> str:
-    """Write how often intervals held, by the application that was left out."""
-    known = cases(found, SKELETON)
-    rows = []
-    if len({one.application for one in known}) <= ENOUGH:
-        return ""
-    for name, held in held_apart(known).items():
-        half_width = half_width_without(known, name)
-        told = f"{sum(held)} of {len(held)}", f"{100 * statistics.fmean(held):.0f} %"
-        rows.append([name, f"{100 * math.expm1(half_width):.1f} %", *told])
-    return table(["left out", "error of the others", "truth inside", "share"], rows)
 
 
 def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
@@ -324,8 +279,9 @@ def sections(
         ),
         "activity": activity,
         "noise": _noise(results),
-        "methods": _methods(found),
-        "apart": _apart(found),
+        "methods": methods(found),
+        "apart": apart(found),
+        "apart_by_scenario": apart_by_scenario(found),
         "options": options_of(last.get("settings", {})),
         "measured_on": json.dumps(_merged(results.provenance), indent=1),
         "commands": "\n".join(_commands(results.provenance)),

@@ -23,15 +23,10 @@ from skelgen.cli.options import (
 from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import SkelgenError, UsageError
-from skelgen.pipeline.build import BuildOptions, Built
-from skelgen.pipeline.build import build as run_build
-from skelgen.pipeline.build_team import launched
-from skelgen.pipeline.build_team import team as run_team
-from skelgen.pipeline.mix import fit_mix
-from skelgen.results.running import BuildResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
+    from skelgen.pipeline.build import Built
     from skelgen.reference.compute import Mix
 
 MIB = 1 << 20
@@ -92,6 +87,12 @@ def build(
     verbose: Verbose = 0,
 ) -> None:
     """Build a skeleton: a short C/MPI program that behaves like the application."""
+    from skelgen.pipeline.build import BuildOptions
+    from skelgen.pipeline.build import build as run_build
+    from skelgen.pipeline.build_team import launched
+    from skelgen.pipeline.build_team import team as run_team
+    from skelgen.results.running import BuildResult
+
     options = BuildOptions(
         scaling_factor=scaling_factor,
         target_s=duration_s(target_time, "--target-time") if target_time else None,
@@ -216,6 +217,7 @@ def mix(
     One keeps the cores of the ranks busy, one streams memory. The result is kept in
     the run's folder, where build finds it.
     """
+    from skelgen.pipeline.mix import fit_mix
     from skelgen.reference.competitors import COMPETITORS
     from skelgen.reference.mix_fit import off
 

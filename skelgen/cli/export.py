@@ -11,9 +11,7 @@ from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
-from skelgen.export import FORMATS
-from skelgen.pipeline.export import export as run_export
-from skelgen.results.running import ExportResult
+from skelgen.export.formats import FORMATS
 from skelgen.units import format_bytes
 
 
@@ -51,6 +49,9 @@ def export(
     verbose: Verbose = 0,
 ) -> None:
     """Write a recorded run in the format of another tool, to look at it there."""
+    from skelgen.pipeline.export import export as run_export
+    from skelgen.results.running import ExportResult
+
     if format_name is None:
         formats = ", ".join(FORMATS)
         raise UsageError(f"--format is missing; give one of {formats}")

@@ -19,9 +19,6 @@ from skelgen.cli.output import (
 )
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts
-from skelgen.pipeline.forecast import forecast_loads, load_record
-from skelgen.pipeline.load_series import LoadSource
-from skelgen.results.load_forecasts import ForecastRecordResult, ForecastResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -97,6 +94,10 @@ def forecast(
 
     Each forecast is kept, and --record compares all of them with what happened.
     """
+    from skelgen.pipeline.forecast import forecast_loads, load_record
+    from skelgen.pipeline.load_series import LoadSource
+    from skelgen.results.load_forecasts import ForecastResult
+
     names = [host.name for host in parse_hosts(nodes)] if nodes else []
     if record:
         _print_record(load_record(names), json=json)
@@ -152,6 +153,8 @@ def _show(found: LoadForecasts) -> None:
 
 
 def _print_record(scores: list[Score], *, json: bool) -> None:
+    from skelgen.results.load_forecasts import ForecastRecordResult
+
     if json:
         print_result(ForecastRecordResult.of(scores))
         return

@@ -9,7 +9,6 @@ import typer
 from skelgen.cli.options import Json, RunFolder, Verbose
 from skelgen.cli.output import print_result, say
 from skelgen.cli.progress_bar import progress_bar
-from skelgen.pipeline.info import info as run_info
 
 
 def info(
@@ -26,6 +25,8 @@ def info(
     The same stands in report.html in the run's folder, with pictures, where it can be
     written.
     """
+    from skelgen.pipeline.info import info as run_info
+
     with progress_bar() as progress:
         found = run_info(run, page=not no_page, progress=progress)
     if json:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skelgen.pipeline.keep_predictions import Keeping
-from skelgen.pipeline.store_typed_runs import inputs_of
+if TYPE_CHECKING:
+    from skelgen.pipeline.keep_predictions import Keeping
 
 StorePlace = Annotated[
     str | None,
@@ -52,4 +52,7 @@ def keeping_of(
     store: str | None, application: str, inputs: list[str] | None
 ) -> Keeping:
     """Read the options that say where predictions are kept, and as what."""
+    from skelgen.pipeline.keep_predictions import Keeping
+    from skelgen.pipeline.store_typed_runs import inputs_of
+
     return Keeping(store, application, None if inputs is None else inputs_of(inputs))

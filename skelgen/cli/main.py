@@ -17,7 +17,7 @@ from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.documents.system import system_error
 from skelgen.errors import ExitCode, MachineError, SkelgenError
-from skelgen.launch.process import NOTE
+from skelgen.progress import NOTE
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)

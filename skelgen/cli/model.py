@@ -72,19 +72,6 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.model import asked_values
-from skelgen.pipeline.model_keep import (
-    asked_model,
-    fit_and_keep,
-    keep_prediction,
-)
-from skelgen.pipeline.model_pages import check_page, write_model_page
-from skelgen.pipeline.model_places import doubted_elsewhere, places_of
-from skelgen.pipeline.model_quantity import (
-    asked_quantity,
-    model_of_quantity,
-    predict_quantity,
-)
 
 if TYPE_CHECKING:
     from skelgen.models.model import Model
@@ -151,6 +138,10 @@ def fit(
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
+    from skelgen.pipeline.model_keep import fit_and_keep
+    from skelgen.pipeline.model_pages import check_page, write_model_page
+    from skelgen.pipeline.model_quantity import asked_quantity, model_of_quantity
+
     check_page(page)
     form = family_choice(family, template, fact, system, place)
     what = asked_quantity(quantity, reference)
@@ -271,6 +262,12 @@ def predict(
     verbose: Verbose = 0,
 ) -> None:
     """Say how long a run will take that nobody has made, with an interval."""
+    from skelgen.pipeline.model import asked_values
+    from skelgen.pipeline.model_keep import asked_model, keep_prediction
+    from skelgen.pipeline.model_pages import check_page, write_model_page
+    from skelgen.pipeline.model_places import doubted_elsewhere, places_of
+    from skelgen.pipeline.model_quantity import asked_quantity, predict_quantity
+
     check_page(page)
     asked = asked_values(at, "--at")
     what = asked_quantity(quantity, reference)

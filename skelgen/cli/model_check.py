@@ -32,8 +32,6 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.model_check import model_check
-from skelgen.pipeline.model_quantity import asked_quantity
 
 if TYPE_CHECKING:
     from skelgen.models.checking import CheckedConfiguration, ModelCheck
@@ -63,6 +61,9 @@ def check(
     verbose: Verbose = 0,
 ) -> None:
     """Say which configurations a model misses, and what to add to the runs."""
+    from skelgen.pipeline.model_check import model_check
+    from skelgen.pipeline.model_quantity import asked_quantity
+
     largest = share(goal, "--goal")
     what = asked_quantity(quantity, reference)
     form = family_choice(family, template, fact, system, place)

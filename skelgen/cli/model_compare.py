@@ -13,8 +13,6 @@ from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_result, print_table
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.model_compare import model_compare
-from skelgen.pipeline.model_quantity import asked_quantity
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
@@ -40,6 +38,9 @@ def compare(
     verbose: Verbose = 0,
 ) -> None:
     """Let each family predict the larger runs from the smaller ones."""
+    from skelgen.pipeline.model_compare import model_compare
+    from skelgen.pipeline.model_quantity import asked_quantity
+
     what = asked_quantity(quantity, reference)
     told = "template" if "template" in (family or ()) else ""
     form = family_choice(told, template, fact, system, place)

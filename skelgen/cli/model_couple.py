@@ -18,8 +18,6 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.model import asked_values
-from skelgen.pipeline.model_couple import LoopQuestion, model_couple
 from skelgen.trust import verdict_of
 from skelgen.units import format_seconds
 
@@ -85,6 +83,9 @@ def couple(
     verbose: Verbose = 0,
 ) -> None:
     """Predict a loop from its kernels, measured alone and in chains."""
+    from skelgen.pipeline.model import asked_values
+    from skelgen.pipeline.model_couple import LoopQuestion, model_couple
+
     source = run_source(runs, place, app, where, columns, inputs)
     question = LoopQuestion(
         asked_values(at, "--at") if at else {},

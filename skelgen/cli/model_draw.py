@@ -25,9 +25,6 @@ from skelgen.cli.options import Force, Json, StorePlace, Verbose
 from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.model import asked_values
-from skelgen.pipeline.model_draw import model_draw
-from skelgen.pipeline.model_quantity import asked_quantity
 
 
 def draw(
@@ -61,6 +58,10 @@ def draw(
     verbose: Verbose = 0,
 ) -> None:
     """Draw a model: curves with intervals, the runs, and a surface of two inputs."""
+    from skelgen.pipeline.model import asked_values
+    from skelgen.pipeline.model_draw import model_draw
+    from skelgen.pipeline.model_quantity import asked_quantity
+
     asked = asked_values(at, "--at") if at else None
     what = asked_quantity(quantity, reference)
     form = family_choice(family, template, fact, system, place)

@@ -12,8 +12,6 @@ from skelgen.cli.model_template import form_rows
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_doubts, print_facts, print_result, print_table, say
 from skelgen.cli.store import App
-from skelgen.pipeline import model_keep
-from skelgen.pipeline.model_facts import fitted_date
 
 if TYPE_CHECKING:
     from skelgen.pipeline.kept_model import KeptModel
@@ -66,6 +64,8 @@ def list_(
     verbose: Verbose = 0,
 ) -> None:
     """List the models of the store, of each name the last one."""
+    from skelgen.pipeline import model_keep
+
     faults: list[str] = []
     found = model_keep.kept_models(place, app, faults)
     if json:
@@ -83,6 +83,8 @@ def list_(
 
 
 def _row(one: KeptModel) -> list[str]:
+    from skelgen.pipeline.model_facts import fitted_date
+
     return [
         one.name,
         one.origin.application,
@@ -107,6 +109,8 @@ def show(
     verbose: Verbose = 0,
 ) -> None:
     """Show a model of the store, and whether runs were added since it was fitted."""
+    from skelgen.pipeline import model_keep
+
     found = model_keep.kept_model(place, name, app)
     now = model_keep.runs_now(place, found.origin)
     stale = now is not None and not now[1]
@@ -127,6 +131,8 @@ def show(
 
 
 def _lines(one: KeptModel) -> list[tuple[str, str]]:
+    from skelgen.pipeline.model_facts import fitted_date
+
     model, origin = one.model, one.origin
     where = f", where {' and '.join(origin.where)}" if origin.where else ""
     read = f" of {origin.file}" if origin.file else ""

@@ -13,12 +13,11 @@ from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts
-from skelgen.pipeline.load_requests import LoadRequest, check_request
-from skelgen.pipeline.load_series import LoadSource
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.models.model import Model
+    from skelgen.pipeline.load_requests import LoadRequest
     from skelgen.pipeline.model_loads import PredictedLoad
     from skelgen.trust import Interval
 
@@ -98,6 +97,9 @@ def load_request(
     ------
     UsageError
     """
+    from skelgen.pipeline.load_requests import LoadRequest, check_request
+    from skelgen.pipeline.load_series import LoadSource
+
     found = LoadRequest(
         load=load,
         nodes=parse_hosts(nodes) if nodes else (),

@@ -24,8 +24,6 @@ from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_doubts, print_facts, print_result, print_table, say
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.model import asked_values
-from skelgen.pipeline.model_next import model_next, values_to_run
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -79,6 +77,9 @@ def next_(
     verbose: Verbose = 0,
 ) -> None:
     """Say which run to make next: it narrows intervals most for its cost."""
+    from skelgen.pipeline.model import asked_values
+    from skelgen.pipeline.model_next import model_next, values_to_run
+
     values = values_to_run(ranges or (), ranks)
     asked = asked_values(at, "--at") if at else None
     longest_s = duration_s(longest, "--longest") if longest else math.inf

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_facts import made_of_times
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ ReferenceRanks = Annotated[
 
 def quantity_rows(model: Model) -> list[tuple[str, str]]:
     """Return what people are told of what a speedup compares with."""
+    from skelgen.pipeline.model_facts import made_of_times
+
     made = made_of_times(model)
     if made is None or not made.reference:
         return []
@@ -46,6 +47,8 @@ def quantity_rows(model: Model) -> list[tuple[str, str]]:
 
 def formula_row(model: Model) -> tuple[str, str]:
     """Return what people are told of the formula that an answer is made of."""
+    from skelgen.pipeline.model_facts import made_of_times
+
     made = made_of_times(model)
     if made is None:
         return ("model", f"{model.text}  ({model.family})")
@@ -54,6 +57,8 @@ def formula_row(model: Model) -> tuple[str, str]:
 
 def made_rows(model: Model) -> list[tuple[str, str]]:
     """Return what people are told of what a fitted model says besides times."""
+    from skelgen.pipeline.model_facts import made_of_times
+
     if made_of_times(model) is None:
         return []
     unit = f"  [{model.unit}]" if model.unit else ""
@@ -63,6 +68,7 @@ def made_rows(model: Model) -> list[tuple[str, str]]:
 def python_text(model: Model) -> str:
     """Return the formula of a model as a Python function."""
     from skelgen.models.formulas import to_python
+    from skelgen.pipeline.model_facts import made_of_times
 
     if made_of_times(model) is None:
         return to_python(model.formula)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
-from skelgen.pipeline.model import RunSource
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.model import RunSource
 
 Source = Annotated[
     str,
@@ -56,6 +58,7 @@ def run_source(
     system: str = "",
 ) -> RunSource:
     """Return which runs a command asks for."""
+    from skelgen.pipeline.model import RunSource
     from skelgen.pipeline.store_typed_runs import columns_mapping
 
     if runs and model:

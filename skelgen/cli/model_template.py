@@ -14,17 +14,12 @@ from skelgen.cli.output import (
     print_result,
 )
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_templates import (
-    ChosenFamily,
-    TemplateRequest,
-    chosen_family,
-    computed,
-)
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
+    from skelgen.pipeline.model_templates import ChosenFamily
 
 Template = Annotated[
     str,
@@ -72,6 +67,8 @@ def family_choice(
     UsageError
         When the options do not belong together.
     """
+    from skelgen.pipeline.model_templates import TemplateRequest, chosen_family
+
     request = TemplateRequest(template, tuple(facts or ()), system, place)
     return chosen_family(family, request)
 
@@ -119,6 +116,8 @@ def answer_without_runs(
     UsageError
         When something is asked for that only runs can tell.
     """
+    from skelgen.pipeline.model_templates import computed
+
     if given := [name for name, one in needs_runs.items() if one]:
         needs = "need" if " and " in given[0] else "needs"
         raise UsageError(

@@ -29,7 +29,7 @@ from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_result, print_table, say
 from skelgen.cli.store_import import EXAMPLE, import_
 from skelgen.errors import ExitCode, SkelgenError, UsageError
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.units import parse_bytes_per_hour
 
 if TYPE_CHECKING:

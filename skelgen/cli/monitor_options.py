@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from skelgen.launch.hosts import parse_hosts
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 
 Hosts = Annotated[
     str,

@@ -10,7 +10,7 @@ from skelgen.cli.monitor_options import host_names
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_result, say
 from skelgen.cli.store_output import print_runs
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 
 if TYPE_CHECKING:
     from skelgen.pipeline.monitor_runs import HandedOver

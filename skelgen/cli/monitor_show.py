@@ -17,7 +17,7 @@ from skelgen.cli.monitor_output import (
 )
 from skelgen.cli.options import Json, Verbose, duration_s
 from skelgen.cli.output import print_result, print_table, say
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 
 if TYPE_CHECKING:
     from skelgen.monitor.series import HostHistory

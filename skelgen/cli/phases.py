@@ -14,15 +14,12 @@ from skelgen.cli.options import Force, Json, Verbose, share
 from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.cli.phases_ticks import ticks
 from skelgen.cli.progress_bar import progress_bar
-from skelgen.pipeline.phases import phases as run_phases
-from skelgen.results.phases import PhasesDiffResult, PhasesResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.phases import Parameters, Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.phases.types import NestLevel
+    from skelgen.phases.types import NestLevel, Parameters, Phase
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +110,9 @@ def show(
     verbose: Verbose = 0,
 ) -> None:
     """Show the phases of a run: what comes again and again, how often, how long."""
+    from skelgen.pipeline.phases import phases as run_phases
+    from skelgen.results.phases import PhasesResult
+
     parameters = _parameters(relevance, longest, time_similarity)
     with progress_bar() as progress:
         found = run_phases(
@@ -142,6 +142,8 @@ def diff(
     same partners in them.
     """
     from skelgen.phases.compare import compare
+    from skelgen.pipeline.phases import phases as run_phases
+    from skelgen.results.phases import PhasesDiffResult
 
     with progress_bar() as progress:
         runs = [run_phases(source, progress=progress) for source in (before, after)]
@@ -192,7 +194,7 @@ def _parameters(
     relevance: str | None, longest: str | None, time_similarity: str | None
 ) -> Parameters | None:
     """Read the options that say what a phase is; None when there is none."""
-    from skelgen.phases import Parameters
+    from skelgen.phases.types import Parameters
 
     given = {
         "relevance": relevance,

@@ -11,8 +11,6 @@ import typer
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.cli.progress_bar import progress_bar
-from skelgen.pipeline.phases import ticks as placed
-from skelgen.results.phases import PhasesTicksResult
 
 if TYPE_CHECKING:
     from skelgen.ticks.table import PlacedCall, TickTable
@@ -37,6 +35,9 @@ def ticks(
 
     Ticks follow from what calls wait for; how fast the machine was plays no part.
     """
+    from skelgen.pipeline.phases import ticks as placed
+    from skelgen.results.phases import PhasesTicksResult
+
     with progress_bar() as progress:
         table = placed(
             run, first, count, picture=picture, force=force, progress=progress

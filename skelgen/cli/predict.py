@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -44,15 +44,19 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch.launch_method import Way
-from skelgen.pipeline.calibrate import CalibrateOptions
-from skelgen.pipeline.calibrate import calibrate as run_calibrate
-from skelgen.pipeline.predict import predict as run_predict
-from skelgen.prediction import Calibration, Failure, Prediction
-from skelgen.prediction.trials import name_of
-from skelgen.results.predictions import PredictResult
-from skelgen.results.running import CalibrateResult
+from skelgen.launch.way import Way
+from skelgen.trust.types import SHARED_CORES
 from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.prediction import Calibration, Failure, Prediction
+
+#: What is said of a node set on which arithmetic did not have its cores alone.
+_SHARED = (
+    "other processes had the cores of its ranks, too, or nothing says that none had; "
+    "arithmetic keeps its speed there, code that needs caches does not, and the "
+    "interval allows for that; to fit the computation: skelgen mix, then build again"
+)
 
 #: From this share on a calibration says what was taken from its times [1].
 _TOLD = 0.01
@@ -104,6 +108,10 @@ def calibrate(
     Keep the machine quiet meanwhile: what other processes take is corrected, but not
     what they do to caches. The result is stored next to earlier ones of the skeleton.
     """
+    from skelgen.pipeline.calibrate import CalibrateOptions
+    from skelgen.pipeline.calibrate import calibrate as run_calibrate
+    from skelgen.results.running import CalibrateResult
+
     if application_time not in ("measured", "recorded"):
         raise UsageError(
             f"--application-time {application_time}: expected measured or recorded"
@@ -181,6 +189,9 @@ def predict(
     verbose: Verbose = 0,
 ) -> None:
     """Run the skeleton on node sets and predict the application's time on each."""
+    from skelgen.pipeline.predict import predict as run_predict
+    from skelgen.results.predictions import PredictResult
+
     with progress_bar() as progress:
         found = run_predict(
             skeleton,
@@ -212,6 +223,8 @@ def show(
     more : mapping, optional
         Further columns: the cells of each, one for each prediction.
     """
+    from skelgen.prediction.trials import name_of
+
     more = more or {}
     head = ["node set", "skeleton", "runs", "ratio", "predicted", "p5", "p95", *more]
     rows = [
@@ -235,6 +248,8 @@ def show(
     for one in predictions:
         for note in one.notes:
             say(f"{name_of(one.hosts)}: {note}")
+        if one.cores == SHARED_CORES:
+            say(f"{name_of(one.hosts)}: {_SHARED}")
         print_doubts(one.doubts, name_of(one.hosts))
 
 
@@ -245,6 +260,8 @@ def check(
 
     Failures of single sets have been logged when they happened.
     """
+    from skelgen.prediction.trials import name_of
+
     if not predictions:
         first = failures[0]
         more = f" ({len(failures)} node sets failed)" if len(failures) > 1 else ""

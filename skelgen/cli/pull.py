@@ -18,7 +18,6 @@ from skelgen.cli.remote_options import (
     client_of,
 )
 from skelgen.errors import UsageError
-from skelgen.results.serving import PullResult
 
 
 def pull(
@@ -53,6 +52,7 @@ def pull(
     """
     from skelgen.pipeline.pull import pull as get
     from skelgen.pipeline.pull import write_pulled
+    from skelgen.results.serving import PullResult
 
     if json and output is None:
         raise UsageError("--json says what was written; give -o FILE as well")

@@ -29,8 +29,6 @@ from skelgen.cli.store import (
     System,
 )
 from skelgen.errors import InputError
-from skelgen.pipeline.store_typed_runs import columns_mapping, known_of
-from skelgen.results.stores import PushResult
 
 
 def push(
@@ -72,6 +70,8 @@ def push(
     that was cut off goes on when it is given again.
     """
     from skelgen.pipeline.push import push as send
+    from skelgen.pipeline.store_typed_runs import columns_mapping, known_of
+    from skelgen.results.stores import PushResult
 
     known = known_of(
         application=app or "",

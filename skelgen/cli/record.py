@@ -10,8 +10,6 @@ import typer
 from skelgen.cli.options import Force, Json, Verbose
 from skelgen.cli.output import complain, print_result, say
 from skelgen.errors import ExitCode
-from skelgen.pipeline.record import record as run_record
-from skelgen.results.running import RecordResult
 from skelgen.units import format_bytes, format_seconds
 
 
@@ -37,6 +35,9 @@ def record(
 
     A program that fails keeps its trace up to there.
     """
+    from skelgen.pipeline.record import record as run_record
+    from skelgen.results.running import RecordResult
+
     result = run_record(command, output, force=force, quiet_output=json)
     if json:
         print_result(RecordResult.of(result, output))

@@ -7,13 +7,15 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.documents.files import read_text
 from skelgen.errors import UsageError
-from skelgen.pipeline.server_client import ServerClient, server_address
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.server_client import ServerClient
 
 #: The variable with the token.
 _VARIABLE = "SKELGEN_TOKEN"
@@ -55,6 +57,8 @@ def client_of(
     url: str, token_file: Path | None, authority: Path | None, *, insecure: bool
 ) -> ServerClient:
     """Return a client of a server, with the token of this user."""
+    from skelgen.pipeline.server_client import ServerClient, server_address
+
     address = server_address(url, insecure=insecure)
     return ServerClient(address, token_of(token_file, address.url), authority)
 

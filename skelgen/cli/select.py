@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -38,17 +38,14 @@ from skelgen.cli.output import print_result, say
 from skelgen.cli.predict import check, show
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
-from skelgen.launch import Host
-from skelgen.launch.hosts import parse_pool
-from skelgen.launch.launch_method import Way
+from skelgen.launch.hosts import Host, parse_pool
 from skelgen.launch.launchers import Hydra, OpenMpi
-from skelgen.pipeline.keep_predictions import Subject
-from skelgen.pipeline.select import SelectOptions
-from skelgen.pipeline.select import select as run_select
-from skelgen.prediction import Choice
-from skelgen.prediction.types import Candidate
-from skelgen.results.base import plain_fields
-from skelgen.results.predictions import SelectResult, SetPrediction, names
+from skelgen.launch.way import Way
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.keep_predictions import Subject
+    from skelgen.prediction import Choice
+    from skelgen.prediction.types import Candidate
 
 #: Of the table for other programs.
 _COLUMNS = (
@@ -143,6 +140,9 @@ def select(
     verbose: Verbose = 0,
 ) -> None:
     """Order node sets by how long the application would take there now."""
+    from skelgen.pipeline.select import SelectOptions
+    from skelgen.pipeline.select import select as run_select
+
     if form not in _FORMATS:
         raise UsageError(f"--format {form}: expected {', '.join(_FORMATS)}")
     if not (hosts or hostfile or pool):
@@ -173,6 +173,8 @@ def select(
 
 
 def _print(choice: Choice, about: Subject, form: str) -> None:
+    from skelgen.results.predictions import SelectResult
+
     candidates = choice.candidates
     if form == "json":
         print_result(SelectResult.of(choice, about))
@@ -187,6 +189,9 @@ def _print(choice: Choice, about: Subject, form: str) -> None:
 
 def _csv(candidates: Sequence[Candidate]) -> str:
     """Write a line for each set; names and doubts are joined within their cells."""
+    from skelgen.results.base import plain_fields
+    from skelgen.results.predictions import SetPrediction
+
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -206,6 +211,8 @@ def _words(hosts: Sequence[Host], form: str) -> list[str]:
 
     Names are not folded: a shell would take brackets for a pattern of files.
     """
+    from skelgen.results.predictions import names
+
     ranks = sum(host.slots for host in hosts)
     if form == "slurm":
         most = max(host.slots for host in hosts)

@@ -8,26 +8,16 @@ import shutil
 import webbrowser
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose, size_bytes
 from skelgen.cli.output import print_facts, print_result, print_table, say
 from skelgen.errors import MachineError, UsageError
-from skelgen.pipeline import store
-from skelgen.pipeline.demonstration import demonstration_store
-from skelgen.pipeline.store_facts import date_text
-from skelgen.results import to_json
-from skelgen.results.serving import (
-    ServeResult,
-    TokenAddResult,
-    TokenListResult,
-    TokenMade,
-    TokenRemoveResult,
-)
-from skelgen.server import tokens
-from skelgen.server.listening import Listening, check_listening
+
+if TYPE_CHECKING:
+    from skelgen.server.listening import Listening
 
 serve = typer.Typer(
     help="Show a store in a browser: runs, models, predictions, how long.",
@@ -113,6 +103,9 @@ def _serve(
     verbose: Verbose = 0,
 ) -> None:
     """Show a store in a browser."""
+    from skelgen.pipeline.demonstration import demonstration_store
+    from skelgen.server.listening import Listening, check_listening
+
     if context.invoked_subcommand is not None:
         return
     _need_extra()
@@ -158,6 +151,9 @@ def _run(
     open_: bool,
 ) -> None:
     """Serve a store until a signal comes, and say where it is."""
+    from skelgen.pipeline import store
+    from skelgen.results import to_json
+    from skelgen.results.serving import ServeResult
     from skelgen.server.lifecycle import run_server
     from skelgen.server.settings import UploadBounds
 
@@ -228,6 +224,9 @@ def add(
     verbose: Verbose = 0,
 ) -> None:
     """Make a token for somebody and print it; it is shown only once."""
+    from skelgen.results.serving import TokenAddResult
+    from skelgen.server import tokens
+
     wanted = tokens.right_of(right)
     text = tokens.add_token(name, wanted)
     if json:
@@ -239,6 +238,10 @@ def add(
 @token.command("list", epilog="Example: [b]skelgen serve token list[/b]")
 def list_(json: Json = False, verbose: Verbose = 0) -> None:
     """List the tokens; the tokens themselves are not kept."""
+    from skelgen.pipeline.store_facts import date_text
+    from skelgen.results.serving import TokenListResult, TokenMade
+    from skelgen.server import tokens
+
     found = [
         TokenMade(name=one.name, right=one.right.word, made=date_text(one.made))
         for one in tokens.read_access().tokens
@@ -261,6 +264,9 @@ def remove(
     verbose: Verbose = 0,
 ) -> None:
     """Remove a token: it counts no more from now on, also in open browsers."""
+    from skelgen.results.serving import TokenRemoveResult
+    from skelgen.server import tokens
+
     tokens.remove_token(name)
     if json:
         print_result(TokenRemoveResult(removed=name))

@@ -10,8 +10,6 @@ import typer
 from skelgen.cli.options import Force, Json, Verbose
 from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
-from skelgen.pipeline.share import share as run_share
-from skelgen.results.running import ShareResult
 
 
 def share(
@@ -41,6 +39,9 @@ def share(
     of the environment, hashes of files, and day and time. What remains says how the
     program communicates, how much and how long.
     """
+    from skelgen.pipeline.share import share as run_share
+    from skelgen.results.running import ShareResult
+
     with progress_bar() as progress:
         shared = run_share(source, output, name=name, force=force, progress=progress)
     left_out, kept = shared.given.left_out, shared.given.kept

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Verbose
-from skelgen.pipeline.shim import shim_path
 
 
 def shim(
@@ -33,4 +32,6 @@ def shim(
 
     Preload it by hand: SKELGEN_DIR names the folder for the trace.
     """
+    from skelgen.pipeline.shim import shim_path
+
     typer.echo(str(shim_path(mpi, program)))

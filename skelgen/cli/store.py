@@ -17,27 +17,6 @@ from skelgen.cli.store_output import print_runs, row_lines
 from skelgen.cli.store_record import record
 from skelgen.cli.store_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.store import (
-    store_add,
-    store_add_typed,
-    store_export,
-    store_health,
-    store_list,
-    store_place,
-    store_remove,
-    store_repeats,
-    store_show,
-)
-from skelgen.pipeline.store_typed_runs import columns_mapping, known_of, typed_run
-from skelgen.results.stored_rows import shown_row
-from skelgen.results.stores import (
-    StoreAddResult,
-    StoreCheckResult,
-    StoreExportResult,
-    StoreListResult,
-    StorePathResult,
-    StoreRemoveResult,
-)
 from skelgen.units import number_of
 
 if TYPE_CHECKING:
@@ -140,6 +119,9 @@ def add(
     verbose: Verbose = 0,
 ) -> None:
     """Add runs and predictions to the store; what it has already stays once."""
+    from skelgen.pipeline.store import store_add, store_add_typed
+    from skelgen.pipeline.store_typed_runs import columns_mapping, known_of, typed_run
+
     known = known_of(
         application=app or "",
         inputs=inputs or (),
@@ -172,6 +154,8 @@ def add(
 
 def _tell_added(found: Added, *, json: bool) -> None:
     """Say what became of rows, and fail when some were refused."""
+    from skelgen.results.stores import StoreAddResult
+
     if json:
         print_result(StoreAddResult.of(found))
     else:
@@ -227,6 +211,9 @@ def list_(
     verbose: Verbose = 0,
 ) -> None:
     """List runs in the order of their start."""
+    from skelgen.pipeline.store import store_list, store_repeats
+    from skelgen.results.stores import StoreListResult
+
     if mean and not repeats:
         raise UsageError("--mean is of repeats; give --repeats as well")
     if repeats:
@@ -260,6 +247,9 @@ def show(
     verbose: Verbose = 0,
 ) -> None:
     """Show a run, or another row, with all its values."""
+    from skelgen.pipeline.store import store_show
+    from skelgen.results.stored_rows import shown_row
+
     whole, row = store_show(place, identity)
     found = shown_row(whole, row)
     if json:
@@ -291,6 +281,9 @@ def export(
     verbose: Verbose = 0,
 ) -> None:
     """Write all rows of the store into a folder; store add reads them again."""
+    from skelgen.pipeline.store import store_export
+    from skelgen.results.stores import StoreExportResult
+
     done = store_export(
         place, output, format_, application=app, where=where or (), force=force
     )
@@ -315,6 +308,9 @@ def remove(
     verbose: Verbose = 0,
 ) -> None:
     """Remove runs or other rows: all that are named, or none."""
+    from skelgen.pipeline.store import store_remove
+    from skelgen.results.stores import StoreRemoveResult
+
     removed = store_remove(place, identities)
     if json:
         print_result(StoreRemoveResult(removed=removed))
@@ -325,6 +321,9 @@ def remove(
 @store.command(epilog="Example: [b]skelgen store path[/b]")
 def path(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> None:
     """Print which store is used, and why."""
+    from skelgen.pipeline.store import store_place
+    from skelgen.results.stores import StorePathResult
+
     found = store_place(place)
     exists = None if found.is_url else Path(found.where).expanduser().exists()
     if json:
@@ -338,6 +337,9 @@ def path(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> 
 @store.command(epilog="Example: [b]skelgen store check[/b]")
 def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> None:
     """Find and name what is damaged in the store; nothing is changed."""
+    from skelgen.pipeline.store import store_health, store_place
+    from skelgen.results.stores import StoreCheckResult
+
     health = store_health(place)
     if json:
         print_result(StoreCheckResult.of(health))

@@ -11,11 +11,6 @@ from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_result, print_table, say
 from skelgen.cli.store_output import print_runs, short_identity
 from skelgen.cli.system_output import quantity
-from skelgen.pipeline.run_compare import (
-    compare_runs,
-    said_of_time,
-)
-from skelgen.results.stored_runs import StoreCompareResult
 
 if TYPE_CHECKING:
     from skelgen.store.comparing import ComparedQuantity, RunComparison
@@ -38,6 +33,9 @@ def compare(
 
     What is usual is the spread of runs of the same configuration in the store.
     """
+    from skelgen.pipeline.run_compare import compare_runs
+    from skelgen.results.stored_runs import StoreCompareResult
+
     found = compare_runs(place, identities)
     if json:
         print_result(StoreCompareResult.of(found))
@@ -46,6 +44,8 @@ def compare(
 
 
 def _show(found: RunComparison) -> None:
+    from skelgen.pipeline.run_compare import said_of_time
+
     print_runs(found.runs)
     head = ["", *(short_identity(run.identity, found.runs) for run in found.runs)]
     rows = [

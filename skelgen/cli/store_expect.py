@@ -17,7 +17,6 @@ from skelgen.cli.output import (
 )
 from skelgen.errors import ExitCode
 from skelgen.launch.hosts import parse_hosts
-from skelgen.results.stores import StoreExpectResult
 from skelgen.trust import verdict_of
 from skelgen.units import format_seconds
 
@@ -59,6 +58,7 @@ def expect(
     """
     from skelgen.pipeline.store_expect import expected
     from skelgen.pipeline.store_typed_runs import inputs_of
+    from skelgen.results.stores import StoreExpectResult
 
     names = [host.name for host in parse_hosts(hosts)] if hosts else []
     values = inputs_of(inputs or ())

@@ -9,13 +9,6 @@ import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_doubts, print_facts, print_result, print_table, say
-from skelgen.pipeline.store_facts import date_text
-from skelgen.pipeline.stored_loads import (
-    LoadQuery,
-    stored_loads,
-    with_forecast,
-)
-from skelgen.results.load_forecasts import StoreLoadsResult
 
 if TYPE_CHECKING:
     from skelgen.pipeline.stored_loads import StoredLoads
@@ -52,6 +45,9 @@ def loads(
     verbose: Verbose = 0,
 ) -> None:
     """Show loads of nodes and links that the store keeps, in short."""
+    from skelgen.pipeline.stored_loads import LoadQuery, stored_loads, with_forecast
+    from skelgen.results.load_forecasts import StoreLoadsResult
+
     query = LoadQuery(nodes, quantity, span, until, horizon, str(part))
     found = with_forecast(place, query, stored_loads(place, query))
     if json:
@@ -61,6 +57,8 @@ def loads(
 
 
 def _show(found: StoredLoads) -> None:
+    from skelgen.pipeline.store_facts import date_text
+
     if not found.series:
         say("the store has no such series; skelgen monitor show --json has those of "
             "monitors")  # fmt: skip

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import print_table
 from skelgen.documents.json_answers import plain
-from skelgen.pipeline.store_facts import date_text
-from skelgen.results.base import plain_fields
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -21,6 +19,8 @@ _SHORT = 8
 
 def row_lines(found: Result) -> list[tuple[str, str]]:
     """Return all that is known of a row, for people."""
+    from skelgen.results.base import plain_fields
+
     facts = plain_fields(found)
     lines = []
     for name, value in {"row": facts["row"], **facts}.items():
@@ -46,6 +46,8 @@ def _part(part: dict[str, Any]) -> str:
 
 def print_runs(runs: Sequence[Run]) -> None:
     """Print a table of runs; columns that say nothing are left out."""
+    from skelgen.pipeline.store_facts import date_text
+
     inputs = list(dict.fromkeys(name for run in runs for name, _ in run.inputs))
     columns: dict[str, list[str]] = {
         "id": [short_identity(run.identity, runs) for run in runs],

@@ -10,8 +10,6 @@ import typer
 from skelgen.cli.keep_options import Within
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_result, print_table, say
-from skelgen.pipeline.store_record import track_record
-from skelgen.results.stores import StoreRecordResult
 
 if TYPE_CHECKING:
     from skelgen.store.track_record import TrackRecord
@@ -41,6 +39,9 @@ def record(
     What happened is the first run that began after the prediction was made, of the same
     application with the same inputs, ranks and hosts.
     """
+    from skelgen.pipeline.store_record import track_record
+    from skelgen.results.stores import StoreRecordResult
+
     found = track_record(
         place,
         application=app,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skelgen.cli.output import print_result, print_table, say
-from skelgen.results.stored_runs import RepeatedConfiguration, StoreRepeatsResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 def tell_repeats(found: Sequence[RepeatedRuns], *, mean: bool, json: bool) -> None:
     """Print the configurations that ran more than once, and what they need."""
+    from skelgen.results.stored_runs import RepeatedConfiguration, StoreRepeatsResult
+
     facts = [RepeatedConfiguration.of(one, mean=mean) for one in found]
     if json:
         print_result(StoreRepeatsResult(repeats=facts))

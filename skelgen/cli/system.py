@@ -31,20 +31,8 @@ from skelgen.cli.output import (
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.system_output import quantity, show_system
 from skelgen.errors import UsageError
-from skelgen.launch.launch_method import Way
 from skelgen.launch.mpi import MpiKind
-from skelgen.pipeline.known_systems import chosen as chosen_system
-from skelgen.pipeline.known_systems import compare_systems, known_systems
-from skelgen.pipeline.system import measure_system
-from skelgen.pipeline.system_facts import measured_date, system_doubts
-from skelgen.pipeline.system_history import fact_history
-from skelgen.results.measured_systems import (
-    SystemCompareResult,
-    SystemHistoryResult,
-    SystemListResult,
-    SystemMeasureResult,
-    SystemShowResult,
-)
+from skelgen.launch.way import Way
 
 system = typer.Typer(
     help="What hosts and links can do: measure it, show it, compare hosts.",
@@ -151,6 +139,10 @@ def measure(
     Rates of arithmetic, bandwidth and latency of memory, cache sizes, the platform
     contribution, and times of MPI operations. The hosts should be quiet meanwhile.
     """
+    from skelgen.pipeline.system import measure_system
+    from skelgen.pipeline.system_facts import system_doubts
+    from skelgen.results.measured_systems import SystemMeasureResult
+
     if benchmark != bool(command):
         raise UsageError(
             "--benchmark takes a program after --, as in: skelgen system measure "
@@ -191,6 +183,9 @@ def list_systems(
     verbose: Verbose = 0,
 ) -> None:
     """List the hosts that were measured."""
+    from skelgen.pipeline.known_systems import known_systems
+    from skelgen.results.measured_systems import SystemListResult
+
     rows = known_systems(file or (), store=store)
     found = SystemListResult.of(rows)
     if json:
@@ -231,6 +226,11 @@ def show(
     verbose: Verbose = 0,
 ) -> None:
     """Show what was measured of a host: its newest values, and of its links."""
+    from skelgen.pipeline.known_systems import chosen as chosen_system
+    from skelgen.pipeline.known_systems import known_systems
+    from skelgen.pipeline.system_facts import system_doubts
+    from skelgen.results.measured_systems import SystemShowResult
+
     rows = known_systems(file or (), store=store)
     if host is None:
         host = rows.hosts[0] if len(rows.hosts) == 1 else platform.node()
@@ -254,6 +254,10 @@ def compare(
     verbose: Verbose = 0,
 ) -> None:
     """Compare two hosts or systems: ratio second / first of all values of both."""
+    from skelgen.pipeline.known_systems import chosen as chosen_system
+    from skelgen.pipeline.known_systems import compare_systems, known_systems
+    from skelgen.results.measured_systems import SystemCompareResult
+
     rows = known_systems(file or (), store=store)
     values = compare_systems(chosen_system(rows, first), chosen_system(rows, second))
     if json:
@@ -289,6 +293,10 @@ def history(
     verbose: Verbose = 0,
 ) -> None:
     """Show a value of a host or system each time that it was measured."""
+    from skelgen.pipeline.system_facts import measured_date
+    from skelgen.pipeline.system_history import fact_history
+    from skelgen.results.measured_systems import SystemHistoryResult
+
     found = fact_history(store, host, value)
     if json:
         print_result(SystemHistoryResult.of(host, value, found))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skelgen.cli.output import print_table
-from skelgen.pipeline.system_facts import measured_date
 from skelgen.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ _OF_SIZES = ("read", "write", "latency")
 
 def show_system(rows: SystemRows, title: str) -> None:
     """Print the values of a host, those of sizes in a table of their own."""
+    from skelgen.pipeline.system_facts import measured_date
+
     date = measured_date(rows.measured) or "at an unknown time"
     plain = [one for one in rows.facts if not _has_size(one)]
     print_table(

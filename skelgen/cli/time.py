@@ -9,9 +9,6 @@ import typer
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_result, say, shown
 from skelgen.cli.store import App, Hosts, Inputs, Ranks, System
-from skelgen.pipeline.store_typed_runs import known_of
-from skelgen.pipeline.time import timed
-from skelgen.results.stores import TimeResult
 from skelgen.units import format_seconds
 
 
@@ -38,6 +35,10 @@ def time(
     The exit code is the program's. Ranks and hosts come from the words of the launcher
     and the batch job, unless they are given.
     """
+    from skelgen.pipeline.store_typed_runs import known_of
+    from skelgen.pipeline.time import timed
+    from skelgen.results.stores import TimeResult
+
     known = known_of(
         application=app or "",
         inputs=inputs or (),

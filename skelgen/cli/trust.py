@@ -14,12 +14,13 @@ from skelgen.cli.keep_options import Within
 from skelgen.cli.options import Json, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.errors import UsageError
-from skelgen.pipeline.store_record import is_store, shown_store
-from skelgen.pipeline.trust import KnownErrors, known_errors, trust_learn
-from skelgen.results.serving import TrustResult
+from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 if TYPE_CHECKING:
+    from skelgen.pipeline.trust import KnownErrors
     from skelgen.trust.errors import MethodError
+
+_CORES = {"": "", OWN_CORES: "(own cores)", SHARED_CORES: "(shared cores)"}
 
 trust = typer.Typer(
     help="How far predictions are from the truth: learn it, show it.",
@@ -67,6 +68,9 @@ def learn(
 
     The file replaces the errors that come with skelgen.
     """
+    from skelgen.pipeline.store_record import is_store, shown_store
+    from skelgen.pipeline.trust import trust_learn
+
     given = [*(results or ()), *([store] if store else [])]
     if not given:
         raise UsageError(
@@ -97,10 +101,14 @@ def learn(
 @trust.command(epilog="Example: [b]skelgen trust show[/b]")
 def show(json: Json = False, verbose: Verbose = 0) -> None:
     """Show which errors are in use, and what they were learnt from."""
+    from skelgen.pipeline.trust import known_errors
+
     _tell(known_errors(), json=json)
 
 
 def _tell(known: KnownErrors, *, json: bool) -> None:
+    from skelgen.results.serving import TrustResult
+
     if json:
         print_result(TrustResult.of(known))
         return
@@ -121,7 +129,7 @@ def _tell(known: KnownErrors, *, json: bool) -> None:
 def _row(one: MethodError, known: KnownErrors) -> list[str]:
     learnt = "here" if one.method in known.own else "with skelgen"
     return [
-        f"{one.method} {one.family}".strip(),
+        " ".join(filter(None, (one.method, one.family, _CORES[one.cores]))),
         str(one.applications),
         str(one.cases),
         f"-{-math.expm1(-one.half_width):.1%} +{math.expm1(one.half_width):.1%}",

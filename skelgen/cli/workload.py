@@ -27,16 +27,10 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
-from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
-from skelgen.results.workloads import (
-    WorkloadAddResult,
-    WorkloadPlanResult,
-    WorkloadResult,
-)
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.models import Range
+    from skelgen.models.planning import Range
     from skelgen.workload import WorkloadTime
     from skelgen.workload.predicting import PartTime
     from skelgen.workload.types import Workload
@@ -113,6 +107,9 @@ def plan(
     verbose: Verbose = 0,
 ) -> None:
     """Say which workload to record next, and how."""
+    from skelgen.pipeline.workload import workload_plan
+    from skelgen.results.workloads import WorkloadPlanResult
+
     found, step = workload_plan(
         study,
         ranges=tuple(_range(text) for text in ranges or ()),
@@ -161,6 +158,9 @@ def add(
     verbose: Verbose = 0,
 ) -> None:
     """Add a recorded run to a study, which is made when there is none."""
+    from skelgen.pipeline.workload import workload_add
+    from skelgen.results.workloads import WorkloadAddResult
+
     with progress_bar() as progress:
         found, known = workload_add(study, run, _workload(at), progress=progress)
     point = found.points[-1]
@@ -235,6 +235,9 @@ def predict(
     The page of the study, such as study.html, shows the answer with points and
     functions.
     """
+    from skelgen.pipeline.workload import workload_predict
+    from skelgen.results.workloads import WorkloadResult
+
     answer = workload_predict(
         study,
         _workload(at),
@@ -337,7 +340,7 @@ def _workload(text: str) -> Workload:
 
 def _range(text: str) -> Range:
     """Read ``n=1000:16000``."""
-    from skelgen.models import Range
+    from skelgen.models.planning import Range
 
     name, _, ends = text.partition("=")
     low, colon, high = ends.partition(":")

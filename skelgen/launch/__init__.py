@@ -4,11 +4,3 @@ In: a command or a program with its ranks and hosts. Out: argument lists, and wh
 a process that ended left behind. Knows nothing of traces or skeletons.
 Paper: Sodhi and Subhlok 2005, section III-A (recording) and IV (runs on node sets).
 """
-
-from skelgen.launch.command import LaunchCommand, parse_command
-from skelgen.launch.hosts import Host
-from skelgen.launch.launchers import Launcher
-from skelgen.launch.mpi import Mpi
-from skelgen.launch.process import Finished
-
-__all__ = ["Finished", "Host", "LaunchCommand", "Launcher", "Mpi", "parse_command"]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from skelgen.errors import UsageError
 from skelgen.launch.own_launches import OwnLaunch, own, remember
-from skelgen.launch.process import NOTE
 from skelgen.launch.secrets import HIDDEN, hidden
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

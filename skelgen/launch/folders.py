@@ -18,8 +18,8 @@ from typing import IO
 from skelgen.documents.system import writing
 from skelgen.errors import UsageError
 from skelgen.launch.own_folders import FolderKind, mark, remove
-from skelgen.launch.process import NOTE
 from skelgen.launch.replaceable_output import came_meanwhile, check_file, check_free
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

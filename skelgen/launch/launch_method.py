@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 from skelgen.errors import MachineError, UsageError
@@ -19,20 +18,11 @@ from skelgen.launch.host_runner import LocalRunner, Runner
 from skelgen.launch.launchers import FluxRun, Launcher, OpenMpi, Srun
 from skelgen.launch.mpi import program
 from skelgen.launch.process import run
+from skelgen.launch.way import Way
 
 #: Steps share their nodes with the shell of the allocation, end with their first rank
 #: that fails, and end when skelgen does.
 _STEP = ("--overlap", "--kill-on-bad-exit=1", "--quit-on-interrupt")
-
-
-class Way(Enum):
-    """How runs reach their hosts."""
-
-    AUTO = "auto"  # steps inside an allocation, else a launcher here
-    LOCAL = "local"
-    SLURM = "slurm"
-    PBS = "pbs"
-    FLUX = "flux"
 
 
 #: What is set inside an allocation of a system, what submits to it, and its class.

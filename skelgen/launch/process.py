@@ -22,9 +22,6 @@ from skelgen.launch.secrets import hidden
 
 logger = logging.getLogger(__name__)
 
-#: Logging level of what users should know while they wait.
-NOTE = 25
-
 #: What programs say of a file that they miss.
 _NO_FILE = re.compile(r"no such file|(cannot|can't|could not|unable to) open", re.I)
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from skelgen.errors import MachineError, UsageError
 from skelgen.launch.hosts import Host
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.launch_method import Way, allocation
+from skelgen.launch.launch_method import allocation
 from skelgen.launch.launchers import FluxRun, Launcher, Srun
 from skelgen.launch.mpi import program
 from skelgen.launch.process import Finished, Started
+from skelgen.launch.way import Way
 
 #: Hosts that are asked at the same time.
 _AT_ONCE = 32

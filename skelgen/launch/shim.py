@@ -26,8 +26,9 @@ from skelgen.launch.mpi import (
     find_mpi,
     program,
 )
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import run
 from skelgen.launch.safe_paths import plain_temporary, preloadable
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from skelgen.errors import InputError, UsageError
-from skelgen.launch import Host, LaunchCommand, Launcher, parse_command
-from skelgen.launch.command import check_library, program_words
+from skelgen.launch.command import (
+    LaunchCommand,
+    check_library,
+    parse_command,
+    program_words,
+)
 from skelgen.launch.consent import (
     NO_CONSENT,
     Consent,
@@ -19,7 +23,8 @@ from skelgen.launch.consent import (
 )
 from skelgen.launch.files import changed_files, file_hashes
 from skelgen.launch.host_runner import Runner
-from skelgen.launch.launchers import launcher_of
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher, launcher_of
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.launch.own_launches import OwnLaunch, Pairs
 from skelgen.launch.record import (

@@ -20,8 +20,9 @@ from skelgen.documents.system import refused
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone
 from skelgen.launch.mpi import program
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import run
 from skelgen.launch.shim import OTHER_CACHE
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

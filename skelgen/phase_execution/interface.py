@@ -12,8 +12,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.launch import Host, LaunchCommand
+from skelgen.launch.command import LaunchCommand
 from skelgen.launch.host_runner import Runner, Running
+from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import FluxRun, Srun, for_ranks
 from skelgen.launch.process import Started
 from skelgen.launch.shim import mpi_of

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from skelgen.errors import ApplicationError, NotBegunError
-from skelgen.launch import Finished
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.run_end import failure_of
 from skelgen.phase_execution.interface import (
     Application,

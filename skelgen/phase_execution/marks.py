@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import LaunchCommand
+from skelgen.launch.command import LaunchCommand
 from skelgen.launch.folders import replace_file
 from skelgen.launch.shim import mpi_of, shim
 from skelgen.phase_execution.interface import WantedOccurrence

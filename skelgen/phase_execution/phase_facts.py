@@ -80,6 +80,11 @@ class PhaseFacts:
         return PHASES
 
     @property
+    def arithmetic(self) -> bool:
+        """Return False: it computes as the application does."""
+        return False
+
+    @property
     def scaling_factor(self) -> None:
         """Return none: the application itself runs."""
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Finished, Host, Launcher
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.host_runner import Runner
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.phase_execution.application import application_of
 from skelgen.phase_execution.estimate import paet_s, uncovered
 from skelgen.phase_execution.execute import limit_s
@@ -20,6 +21,7 @@ from skelgen.phase_execution.live import LiveRun
 from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.phase_execution.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.phases.stored import PhaseSignature
+from skelgen.prediction.types import Timed
 from skelgen.trust import Doubt
 
 
@@ -91,8 +93,8 @@ class PhaseRun:
             )
         return replace(done, exit_code=0, output="", errors="", timed_out=False)
 
-    def time_s(self, done: Finished) -> float:
-        """Return the time that its phases predict [s].
+    def timed(self, done: Finished) -> Timed:
+        """Return the time that its phases predict.
 
         Raises
         ------
@@ -104,10 +106,7 @@ class PhaseRun:
                 f"the phases of {self._signature.provenance.application} tell no time: "
                 f"{self._paet_s} s; measure more of them (skelgen phases --relevance)"
             )
-        return self._paet_s
-
-    def computed_s(self, done: Finished) -> float | None:
-        """Return none: nobody says how long it computed."""
+        return Timed(self._paet_s)
 
     def stop(self) -> None:
         """End it with all its ranks."""

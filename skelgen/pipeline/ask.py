@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import InputError, UsageError
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.load_requests import LoadRequest
 from skelgen.pipeline.load_series import LoadSource

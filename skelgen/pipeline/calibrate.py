@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Host, LaunchCommand, parse_command
+from skelgen.launch.command import LaunchCommand, parse_command
 from skelgen.launch.consent import (
     NO_CONSENT,
     Consent,
@@ -22,6 +22,7 @@ from skelgen.launch.consent import (
 from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import writable
 from skelgen.launch.host_runner import LocalRunner
+from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import missing_settings
@@ -31,7 +32,6 @@ from skelgen.launch.shim import mpi_of, shim
 from skelgen.phase_execution.interface import Application
 from skelgen.pipeline.kept_runs import digest, keep_turns
 from skelgen.pipeline.launches import said_by, to_run
-from skelgen.pipeline.page import update_page
 from skelgen.pipeline.predict import CALIBRATED, telling
 from skelgen.pipeline.recorded_again import again, recorded_run
 from skelgen.prediction import Calibration, SkeletonFacts
@@ -126,6 +126,9 @@ def calibrate(
         check_same_run(pair.ready.facts, measured)
     measured = pair.with_origin(measured)
     save_calibration(measured, folder)
+    # What draws pages is loaded when one is drawn.
+    from skelgen.pipeline.page import update_page
+
     update_page(folder)
     return measured
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from skelgen.errors import SkelgenError
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.prediction import Calibration, TrialFacts
 from skelgen.prediction import Prediction as Predicted

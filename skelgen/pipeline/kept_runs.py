@@ -10,10 +10,10 @@ from pathlib import Path
 
 from skelgen.documents import Field
 from skelgen.launch.json_lines import JsonLines
-from skelgen.launch.process import NOTE
 from skelgen.prediction.calibrate import CalibrationTurn
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials, name_of
 from skelgen.prediction.types import Timed
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +51,9 @@ def keep_runs(
     def made(program: TrialProgram, hosts: NodeSet, run: Timed) -> None:
         skeleton, mpi = keys[program.binary]
         known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
-        times = {"seconds": run.time_s, "took_s": run.took_s}
-        lines.append({**known, **times, "compute_s": run.computed_s})
+        told = {"queued_s": run.queued_s, "computing": run.computing}
+        told |= {"computed_s": run.computed_s, "took_s": run.took_s}
+        lines.append({**known, "seconds": run.time_s, **told})
 
     trials.made = made
 
@@ -135,14 +136,11 @@ def _take_up(
     for line in lines:
         run = line.mapping(("skeleton", "mpi", "hosts", "seconds"), None)
         binary = binaries.get((run["skeleton"].text(), run["mpi"].text()))
-        hosts = sets.get(run["hosts"].text())
-        made = Timed(
-            run["seconds"].positive(),
-            computed_s=_known(run.get("compute_s")),
-            took_s=_known(run.get("took_s")),
-        )
+        hosts, seconds = sets.get(run["hosts"].text()), run["seconds"].positive()
+        names = ("queued_s", "computing", "computed_s", "took_s")
+        told = Timed(seconds, *(_known(run.get(name)) for name in names))
         if binary and hosts is not None:
-            trials.runs.setdefault((binary, hosts), []).append(made)
+            trials.runs.setdefault((binary, hosts), []).append(told)
             taken += 1
     _tell_taken_up(taken)
 

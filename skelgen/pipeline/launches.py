@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skelgen.launch import Launcher
 from skelgen.launch.consent import (
     NO_CONSENT,
     Consent,
@@ -14,6 +13,7 @@ from skelgen.launch.consent import (
     launch_to_run,
 )
 from skelgen.launch.host_runner import LocalRunner, Runner
+from skelgen.launch.launchers import Launcher
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import mpi_environment
 from skelgen.prediction.skeleton_facts import SkeletonFacts

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skelgen.errors import UsageError
-from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
+from skelgen.launch.hosts import Host
 from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.model import asked_values
 

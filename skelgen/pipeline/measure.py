@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.errors import ApplicationError, MachineError, NotBegunError
-from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
+from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.phase_execution import Application
 from skelgen.phase_execution.application import application_of
@@ -32,7 +32,7 @@ from skelgen.pipeline.keep_predictions import (
     machine_load,
     names,
 )
-from skelgen.pipeline.page import has_any_page
+from skelgen.pipeline.page_file import has_any_page
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction.campaign import placed

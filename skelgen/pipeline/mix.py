@@ -13,7 +13,7 @@ from time import perf_counter
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.errors import InputError, NoFileError, UsageError
 from skelgen.events.conditions import Conditions, conditions
-from skelgen.launch import parse_command
+from skelgen.launch.command import parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import replace_file
 from skelgen.launch.own_launches import OwnLaunch

@@ -16,8 +16,8 @@ from skelgen.errors import (
     SkelgenError,
     UsageError,
 )
-from skelgen.launch.launch_method import Way
 from skelgen.launch.remote import leave_running, remote
+from skelgen.launch.way import Way
 from skelgen.monitor.daemon import check_interval
 from skelgen.monitor.folders import folder, make_private, this_host
 from skelgen.monitor.folders import hosts as known

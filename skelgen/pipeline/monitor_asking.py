@@ -19,8 +19,8 @@ from skelgen.errors import (
     UsageError,
 )
 from skelgen.launch import remote as remotes
-from skelgen.launch.launch_method import Way
 from skelgen.launch.process import Finished, telling_line
+from skelgen.launch.way import Way
 from skelgen.monitor.folders import this_host
 from skelgen.store import place_of
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.monitor.folders import hosts as known
 from skelgen.monitor.folders import this_host
 from skelgen.monitor.link_files import link_name, read_links

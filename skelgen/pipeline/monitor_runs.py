@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import ApplicationError, InputError, MachineError, SkelgenError
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.monitor.folders import folder, host_folder, make_private, this_host
 from skelgen.monitor.folders import hosts as known
 from skelgen.monitor.series import HostHistory

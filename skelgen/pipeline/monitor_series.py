@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import InputError, UsageError
-from skelgen.launch.launch_method import Way
+from skelgen.launch.way import Way
 from skelgen.monitor.averages import Average, avg_min, min_avg
 from skelgen.monitor.folders import hosts as known
 from skelgen.monitor.folders import this_host

@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.errors import InputError, SkelgenError, UsageError
-from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
+from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.own_folders import FolderKind
-from skelgen.launch.process import NOTE
 from skelgen.pipeline.folder_predictions import Watch, begun
 from skelgen.pipeline.keep_predictions import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
@@ -37,7 +36,7 @@ from skelgen.prediction.skeleton_file import (
 )
 from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
-from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.progress import NO_PROGRESS, NOTE, Progress
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.methods import planner
 from skelgen.trust.intervals import INTERVAL_SEED

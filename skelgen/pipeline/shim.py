@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skelgen.errors import MachineError
-from skelgen.launch import parse_command
-from skelgen.launch.command import check_library
+from skelgen.launch.command import check_library, parse_command
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
 from skelgen.launch.shim import mpi_of, shim
 

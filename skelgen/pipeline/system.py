@@ -9,10 +9,10 @@ from pathlib import Path
 
 from skelgen import _paths
 from skelgen.documents.system import writing
-from skelgen.launch import Host
 from skelgen.launch.batch import BatchRunner
 from skelgen.launch.folders import private_folder
 from skelgen.launch.host_runner import LocalRunner, Runner
+from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import Mpi, MpiKind, find_mpi

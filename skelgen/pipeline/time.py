@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skelgen.errors import ExitCode, SkelgenError
-from skelgen.launch import LaunchCommand, parse_command
 from skelgen.launch.allocation import batch_job
+from skelgen.launch.command import LaunchCommand, parse_command
 from skelgen.launch.files import file_hashes
 from skelgen.launch.names import application_name
 from skelgen.launch.process import Finished, Output, run

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skelgen.launch import Host
-from skelgen.launch.hosts import place
-from skelgen.prediction.predict import outlook, predict
+from skelgen.launch.hosts import Host, place
+from skelgen.prediction.predict import cores_of, outlook, predict
 from skelgen.prediction.thresholds import FEWEST_RUNS
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials, name_of
 from skelgen.prediction.types import Failure, Prediction
@@ -86,6 +85,7 @@ def campaign(
             hosts=hosts,
             mpi=program.mpi,
             doubts=program.doubts,
+            cores=cores_of(program.facts, trials.runs_of(program, hosts).runs),
             interval_bound=interval_bound,
             errors=errors,
             generator=generator,

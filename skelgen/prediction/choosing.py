@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.prediction.predict import (
+    cores_of,
     method_error,
     outlook,
     predict,
@@ -262,16 +263,18 @@ class Contest:
             draws = median_draws(runs.undisturbed_s, self.generator)
             draws = draws * runs.longer(self.generator)
         facts = self._facts(program)
-        known = method_error(facts, program.mpi, self.errors)
-        half_width = known.within if within else known.half_width
+        half_width = method_error(facts, program.mpi, self.errors).within
+        if not within:
+            cores = cores_of(facts, self.trials.runs_of(program, hosts).runs)
+            half_width = method_error(facts, program.mpi, self.errors, cores).half_width
         error = error_draws(half_width, len(draws), self.generator)
         error *= unmeasured_draws(facts, len(draws), self.generator)
         return facts.application_time(draws) * error
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""
-        every = self.trials.runs.values()
-        spreads = [relative_spread([one.time_s for one in runs]) for runs in every]
+        all_runs = self.trials.runs.values()
+        spreads = [relative_spread([run.time_s for run in runs]) for runs in all_runs]
         known = [spread for spread in spreads if spread is not None]
         return max(LEAST_RUN_SPREAD, statistics.median(known) if known else 0.0)
 
@@ -304,6 +307,7 @@ class Contest:
             errors=self.errors,
             generator=self.generator,
             stopped=hosts in self.given_up,
+            cores=cores_of(program.facts, self.trials.runs_of(program, hosts).runs),
         )
         if program is not last or len(known) < FEWEST_RUNS:
             runs = "1 run" if len(known) == 1 else f"{len(known)} runs"

@@ -10,10 +10,11 @@ from pathlib import Path
 from skelgen.documents import Field, json_field
 from skelgen.documents.files import read_text
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.launch.process import NOTE
 from skelgen.prediction.judging import ScenarioTimes, judged
+from skelgen.progress import NOTE
 from skelgen.trust.cases import Case
-from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
+from skelgen.trust.store import read_cores
+from skelgen.trust.types import OWN_CORES, PAPER_2005, SHARED_CORES, WHOLE_EVENTS
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +22,15 @@ logger = logging.getLogger(__name__)
 _METHODS = {"skeleton": WHOLE_EVENTS, "paper2005": PAPER_2005}
 _MOST = 1 << 40
 _APPLICATION, _QUIET = "application", "quiet"
+#: Where other processes had the cores of the ranks, too, and where nobody else had.
+_CORES = {
+    "one node busy": SHARED_CORES,
+    "all nodes busy": SHARED_CORES,
+    "one node busy, one link slow": SHARED_CORES,
+    "one link slow": OWN_CORES,
+    "all links slow": OWN_CORES,
+    "memory hog on the other core": OWN_CORES,
+}
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -57,7 +67,7 @@ _Fields = Mapping[str, Field]
 #: Fields of a run and of a prediction.
 _RUN = ("application", "scenario", "what", "length_s", "repeat", "run")
 _PAIR = ("method", "application", "predicted_s", "truth_s")
-_PAIR_MORE = ("family", "measured_p5_s", "measured_p95_s", "note")
+_PAIR_MORE = ("family", "measured_p5_s", "measured_p95_s", "note", "cores")
 
 
 def _lines(path: Path) -> Iterator[Field]:
@@ -87,7 +97,13 @@ def _pair(line: Field) -> Case:
         truth_s=fields["truth_s"].positive(),
         p5_s=low_s,
         p95_s=high_s,
+        cores=read_cores(fields.get("cores")),
     )
+
+
+def cores_in(scenario: str) -> str:
+    """Return whether other processes had the cores of the ranks in a scenario, too."""
+    return _CORES.get(scenario, "")
 
 
 #: Application, scenario, what was run, wanted length of the skeleton [s].
@@ -115,7 +131,16 @@ def _judged(path: Path, lines: Sequence[_Fields], family: str) -> list[Case]:
         method = _METHODS[what]
         told = judged(times, method)
         truth_s = statistics.median(times.truth_s)
-        case = Case(method, name, family, told.p50, truth_s, told.p5, told.p95)
+        case = Case(
+            method,
+            name,
+            family,
+            told.p50,
+            truth_s,
+            told.p5,
+            told.p95,
+            cores_in(scenario),
+        )
         found.append(case)
     if left_out:
         logger.log(

@@ -8,10 +8,10 @@ import math
 from collections.abc import Sequence
 
 from skelgen.errors import NodesError, UsageError
-from skelgen.launch import Host
-from skelgen.launch.process import NOTE
+from skelgen.launch.hosts import Host
 from skelgen.prediction.thresholds import MOST_NODE_SETS
 from skelgen.prediction.trials import NodeSet
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

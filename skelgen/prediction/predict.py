@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.launch import Host
+from skelgen.events.thresholds import LOADED_SHARE
+from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import kind_of, same_mpi
 from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.stopping import Outlook, projected
@@ -18,10 +20,11 @@ from skelgen.prediction.thresholds import (
     LARGEST_OWN_PART,
     MOST_FURTHER_RUNS,
 )
-from skelgen.prediction.types import Need, Prediction, TrialFacts
+from skelgen.prediction.types import Need, Prediction, Timed, TrialFacts
 from skelgen.trust import Doubt, too_wide
 from skelgen.trust.errors import MethodError, MethodErrors, error_draws
 from skelgen.trust.intervals import INTERVAL_SEED, interval, whole_draws
+from skelgen.trust.types import OWN_CORES, SHARED_CORES
 from skelgen.units import format_seconds
 
 
@@ -36,6 +39,7 @@ def predict(
     generator: np.random.Generator,
     doubts: Sequence[Doubt] = (),
     stopped: bool = False,
+    cores: str = "",
 ) -> Prediction:
     """Predict the application's time from the skeleton's times on a node set.
 
@@ -56,6 +60,8 @@ def predict(
         Further ones.
     stopped : bool
         Whether runs ended because further ones could not narrow the interval in time.
+    cores : str
+        See :func:`cores_of`.
 
     References
     ----------
@@ -71,7 +77,7 @@ def predict(
     # As the ratio's, these errors are common to all node sets; no run makes them less.
     draws = draws * np.exp(facts.drift * generator.standard_normal(len(draws)))
     draws = draws * unmeasured_draws(facts, len(draws), generator)
-    half_width = method_error(facts, mpi, errors).half_width
+    half_width = method_error(facts, mpi, errors, cores).half_width
     error = error_draws(half_width, len(draws), generator)
     return Prediction(
         tuple(hosts),
@@ -86,6 +92,7 @@ def predict(
         disturbed=runs.disturbed,
         need=need,
         notes=(*runs.notes(facts.planned_compute_s), *_dear(runs, middle)),
+        cores=cores,
     )
 
 
@@ -160,9 +167,36 @@ def _typical_s(facts: TrialFacts, runs: SetRuns) -> float:
     return float(facts.application_time(runs.typical_s))
 
 
-def method_error(facts: TrialFacts, mpi: str, errors: MethodErrors) -> MethodError:
-    """Return the error of what predicts, for programs of this MPI."""
-    return errors.of(facts.method, kind_of(mpi).title)
+def cores_of(facts: TrialFacts, runs: Sequence[Timed]) -> str:
+    """Return whether other processes had the cores of the ranks, too.
+
+    Where they had, computation loses its caches, and arithmetic that stands for it does
+    not: the error of predictions is another one. Arithmetic that nobody says it of is
+    taken to have shared its cores.
+
+    Parameters
+    ----------
+    facts : TrialFacts
+    runs : sequence of Timed
+        On the node set.
+
+    Returns
+    -------
+    str
+        ``own`` or ``shared``; empty of other computation that did not have its cores
+        alone, for no results are known of it.
+    """
+    waits = [one.queued_s / one.time_s for one in runs if one.queued_s is not None]
+    if waits and statistics.median(waits) <= LOADED_SHARE:
+        return OWN_CORES
+    return SHARED_CORES if facts.arithmetic else ""
+
+
+def method_error(
+    facts: TrialFacts, mpi: str, errors: MethodErrors, cores: str = ""
+) -> MethodError:
+    """Return the error of what predicts, for programs of this MPI on such cores."""
+    return errors.of(facts.method, kind_of(mpi).title, cores)
 
 
 def unmeasured_draws(

@@ -61,6 +61,8 @@ class SkeletonFacts:
     mix_error : float or None
         How unlike the application's computation the skeleton's is beside known
         competitors [1]; None when that was not measured.
+    arithmetic : bool
+        Whether it computes in registers only, whatever the application does.
     method : str
         Rules that the skeleton was planned by.
     dealers : tuple of int
@@ -95,6 +97,7 @@ class SkeletonFacts:
     environment: tuple[tuple[str, str], ...]
     calibration: Calibration | None = None
     mix_error: float | None = None
+    arithmetic: bool = True
     method: str = WHOLE_EVENTS
     dealers: tuple[int, ...] = ()
     not_computed: tuple[tuple[str, float], ...] = ()

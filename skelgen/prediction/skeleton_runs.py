@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.errors import ApplicationError, InputError, MachineError
-from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_command
+from skelgen.launch.command import LaunchCommand, parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.host_runner import LocalRunner, Runner, Running
-from skelgen.launch.launchers import for_ranks, launcher_of
-from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher, for_ranks, launcher_of
+from skelgen.launch.mpi import Mpi, MpiKind, find_mpi, kind_of
 from skelgen.launch.own_launches import OwnLaunch
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import Finished, run
 from skelgen.launch.record import (
     missing_settings,
     setting_differences,
@@ -25,9 +26,10 @@ from skelgen.launch.record import (
 )
 from skelgen.launch.run_end import ended, failure_of
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-from skelgen.prediction.skeleton_output import section, section_s
+from skelgen.prediction.skeleton_output import section
 from skelgen.prediction.thresholds import PATIENCE_FACTOR, PATIENCE_S
 from skelgen.prediction.types import Timed
+from skelgen.progress import NOTE
 from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.trust import Doubt
 
@@ -60,19 +62,15 @@ class SkeletonRun:
         """End it with all its ranks."""
         self.running.stop()
 
-    def time_s(self, done: Finished) -> float:
-        """Return the time of the timed section that it printed [s].
+    def timed(self, done: Finished) -> Timed:
+        """Return the time of the timed section that it printed.
 
         Raises
         ------
         ApplicationError
             When it printed none.
         """
-        return section_s(done.output, self.binary)
-
-    def computed_s(self, done: Finished) -> float | None:
-        """Return for how long its longest rank computed, where it said so [s]."""
-        return section(done.output, self.binary).computed_s
+        return section(done.output, self.binary)
 
 
 @dataclass(frozen=True, slots=True)

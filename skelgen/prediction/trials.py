@@ -9,15 +9,15 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Finished, Host
 from skelgen.launch.host_runner import Runner, Running
+from skelgen.launch.hosts import Host
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.run_end import failure_of
 from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.types import Failure, Timed, TrialFacts
@@ -39,17 +39,14 @@ _PROBE_LIMIT_S = 60.0
 class TrialRun(Running, Protocol):
     """A run that tells the time it was made for."""
 
-    def time_s(self, done: Finished) -> float:
-        """Return its time, once it has ended and nothing failed [s].
+    def timed(self, done: Finished) -> Timed:
+        """Return its time, once it has ended and nothing failed.
 
         Raises
         ------
         ApplicationError
             When it has told none.
         """
-
-    def computed_s(self, done: Finished) -> float | None:
-        """Return for how long its longest rank computed, where it said so [s]."""
 
 
 class TrialProgram(Protocol):
@@ -85,12 +82,6 @@ def _start_nothing(runner: Runner, host: Host, limit_s: float) -> Running:
     return runner.start(["true"], ranks=1, hosts=one, environment={}, limit_s=limit_s)
 
 
-def _timed(run: TrialRun, done: Finished) -> Timed:
-    """Return what a run that ended well tells."""
-    time_s, computed_s = run.time_s(done), run.computed_s(done)
-    return Timed(time_s, computed_s=computed_s, took_s=done.time_s)
-
-
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """One run to make: of the skeleton on a set, or of nothing on one host of it."""
@@ -108,7 +99,7 @@ class _Trial:
     def start(self, limit_s: float | None) -> _Begun:
         if self.probed is None:
             timed = self.program.start(self.hosts, limit_s=limit_s)
-            return _Begun(self, timed, lambda done: _timed(timed, done))
+            return _Begun(self, timed, timed.timed)
         limit_s = min(limit_s or math.inf, _PROBE_LIMIT_S)
         return _Begun(self, _start_nothing(self.program.runner, self.probed, limit_s))
 
@@ -122,7 +113,7 @@ class _Begun:
     trial : _Trial
     running : Running
     timed : callable, optional
-        Tells its times; None of a program that does nothing.
+        Tells its time; None of a program that does nothing.
     left_s : float
         For how long further runs could begin then [s].
     """
@@ -152,7 +143,7 @@ class Trials:
         Time of `clock` from which no further run begins; it moves on by what runs took
         that failed [s].
     made : callable
-        Told of each run that was good: the program, the set, its times.
+        Told of each run that was good: the program, the set, its time.
     progress : Progress
     runs : dict
         Those of each program on each set.
@@ -243,10 +234,10 @@ class Trials:
 
     def _ended(self, begun: _Begun, done: Finished) -> list[_Trial]:
         """Take down what came of a run; return what must be run because of it."""
-        trial, reason, timed = begun.trial, failure_of(done), Timed(math.nan)
+        trial, reason, run = begun.trial, failure_of(done), Timed(math.nan)
         if reason is None and begun.timed is not None:
             try:
-                timed = begun.timed(done)
+                run = replace(begun.timed(done), took_s=done.time_s)
             except ApplicationError as error:
                 reason = str(error)
         if reason is not None and done.begun:
@@ -258,10 +249,10 @@ class Trials:
         self.progress.advance(1)
         if reason is not None:
             return self._failed(trial, done, reason)
-        self.runs.setdefault((trial.program.binary, trial.hosts), []).append(timed)
-        self._say(trial, timed.time_s)
+        self.runs.setdefault((trial.program.binary, trial.hosts), []).append(run)
+        self._say(trial, run.time_s)
         if self.made is not None:
-            self.made(trial.program, trial.hosts, timed)
+            self.made(trial.program, trial.hosts, run)
         return []
 
     def _say(self, trial: _Trial, time_s: float) -> None:

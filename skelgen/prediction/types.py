@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.units import format_seconds
 
@@ -159,6 +159,13 @@ class TrialFacts(Protocol):
         """Return what tells methods with different errors apart."""
 
     @property
+    def arithmetic(self) -> bool:
+        """Return whether it computes in registers only, whatever the application does.
+
+        Such computation is not slowed down by what other processes do to caches.
+        """
+
+    @property
     def scaling_factor(self) -> float | None:
         """Return K [1]; None where the application itself runs."""
 
@@ -279,6 +286,9 @@ class Prediction:
         Why the prediction should not be trusted; empty when it can be.
     calibration : Calibration or None
         The one that it uses.
+    cores : str
+        ``own`` where the ranks had their cores to themselves, ``shared`` where other
+        processes had them, too; empty where nothing said it.
     computed_s : tuple of (float or None)
         Computation of each run, on the rank that computed longest [s].
     planned_compute_s : float or None
@@ -299,6 +309,7 @@ class Prediction:
     measured_s: Interval
     doubts: tuple[Doubt, ...]
     calibration: Calibration | None = None
+    cores: str = ""
     computed_s: tuple[float | None, ...] = ()
     planned_compute_s: float | None = None
     disturbed: tuple[int, ...] = ()

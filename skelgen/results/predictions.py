@@ -13,7 +13,7 @@ from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
-    from skelgen.launch import Host
+    from skelgen.launch.hosts import Host
     from skelgen.pipeline.keep_predictions import Subject
     from skelgen.prediction import Calibration, Failure, Prediction
     from skelgen.prediction.types import Need
@@ -233,6 +233,10 @@ class SetPrediction(TrustedTime):
         What else happened, a sentence each.
     best_probability : float
         Probability that the application is fastest there [0 to 1]; select says it.
+    cores : str
+        ``own`` where the ranks of the skeleton had their cores to themselves,
+        ``shared`` where other processes had them, too, or may have had. It decides
+        which error of the method is in the interval.
     """
 
     hosts: Sequence[str]
@@ -247,6 +251,7 @@ class SetPrediction(TrustedTime):
     need: NeededRuns | None
     notes: Sequence[str]
     best_probability: float | None = known_only()
+    cores: str | None = known_only()
 
     @classmethod
     def of(cls, one: Prediction, best: float | None = None) -> Self:
@@ -265,6 +270,7 @@ class SetPrediction(TrustedTime):
             need=NeededRuns.of(one.need),
             notes=one.notes,
             best_probability=best,
+            cores=one.cores or None,
         )
 
 

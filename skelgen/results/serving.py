@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from skelgen.reference.compute import Mix
-from skelgen.results.base import Result
+from skelgen.results.base import Result, known_only
 
 if TYPE_CHECKING:
     from skelgen.pipeline.trust import KnownErrors
@@ -76,6 +76,9 @@ class LearntError:
         Whether few applications made it wider.
     own : bool
         Whether the site's file says it; else it comes with skelgen.
+    cores : str or None
+        Of predictions where ranks had their cores to themselves (``own``), or where
+        other processes had them, too (``shared``); None for all.
     """
 
     method: str
@@ -90,6 +93,7 @@ class LearntError:
     least_application: str
     widened: bool
     own: bool
+    cores: str | None = known_only()
 
     @classmethod
     def of(cls, one: MethodError, *, own: bool) -> Self:
@@ -107,6 +111,7 @@ class LearntError:
             least_application=one.least_application,
             widened=one.widened,
             own=own,
+            cores=one.cores or None,
         )
 
 

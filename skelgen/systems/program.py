@@ -11,8 +11,9 @@ from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone, private_folder
 from skelgen.launch.mpi import Mpi
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import run
 from skelgen.launch.shim import shim_key
+from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 

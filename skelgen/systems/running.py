@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Host, Launcher
 from skelgen.launch.host_runner import Runner, Running
-from skelgen.launch.launchers import OpenMpi, Srun
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher, OpenMpi, Srun
 from skelgen.launch.run_end import ended, failure_of
 from skelgen.systems.program_output import read_printed
 from skelgen.systems.types import HostFacts, MeasuredRate, Printed

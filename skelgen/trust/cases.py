@@ -22,6 +22,9 @@ class Case:
     p5_s, p95_s : float
         90 % interval of what was measured for the prediction, without the error of the
         method; both the predicted time when it is not known [s].
+    cores : str
+        ``own`` where the ranks had their cores to themselves, ``shared`` where other
+        processes had them, too; empty when nothing is known.
     """
 
     method: str
@@ -31,6 +34,7 @@ class Case:
     truth_s: float
     p5_s: float
     p95_s: float
+    cores: str = ""
 
     @property
     def log_error(self) -> float:

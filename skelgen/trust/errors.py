@@ -38,6 +38,9 @@ class MethodError:
         Its name.
     widened : bool
         Whether these were too few applications, so that it is a cautious guess.
+    cores : str
+        Of predictions where ranks had their cores to themselves (``own``), or where
+        other processes had them, too (``shared``); empty for all.
     """
 
     method: str
@@ -51,6 +54,7 @@ class MethodError:
     least_held: float
     least_application: str
     widened: bool
+    cores: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +68,18 @@ class MethodErrors:
 
     entries: tuple[MethodError, ...]
 
-    def of(self, method: str, family: str = "") -> MethodError:
-        """Return the error of a method, for a family where it has one of its own.
+    def of(self, method: str, family: str = "", cores: str = "") -> MethodError:
+        """Return the error of a method, of the narrowest kind that has its own.
 
-        A method that nobody learnt anything about has the largest of all.
+        Whether cores are shared counts more than the family. A method that nobody
+        learnt anything about has the largest of all.
         """
-        own = [one for one in self.entries if one.method == method]
-        for one in own:
-            if one.family == family:
-                return one
-        for one in own:
-            if not one.family:
-                return one
+        own = {
+            (one.family, one.cores): one for one in self.entries if one.method == method
+        }
+        for kind in ((family, cores), ("", cores), (family, ""), ("", "")):
+            if kind in own:
+                return own[kind]
         return max(self.entries, key=lambda one: one.half_width)
 
     def over(self, others: MethodErrors) -> MethodErrors:

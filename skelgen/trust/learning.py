@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from skelgen.errors import InputError
@@ -102,12 +103,13 @@ def learn(cases: Sequence[Case], prior: MethodErrors | None = None) -> MethodErr
         if not math.isfinite(least):
             least = 0.0
         families = _split(own, lambda one: one.family)
-        entries.append(_learnt(method, "", own, least))
+        entries.append(_learnt(method, own, least))
         entries += [
-            _learnt(method, family, its, least)
+            replace(_learnt(method, its, least), family=family)
             for family, its in families.items()
             if family and _applications(its) >= ENOUGH_OF_FAMILY
         ]
+        entries += _of_cores(method, own, least)
     return MethodErrors(tuple(entries))
 
 
@@ -136,11 +138,39 @@ def _half_width(scores: _Scores, least: float) -> float:
     return max(chain([least], *scores.values()))
 
 
+def _of_cores(method: str, cases: Sequence[Case], least: float) -> list[MethodError]:
+    """Return the errors on shared cores, or on own ones, that are larger than of all.
+
+    A smaller one is not used: what few applications say is no reason to be surer.
+    """
+    if _applications(cases) < ENOUGH:
+        return []
+    whole = _half_width(_scores(cases, lambda one: one.application), least)
+    apart = _judged_apart(cases, least)
+    found = []
+    for cores in sorted({one.cores for one in cases}):
+        same = _with_cores(cases, cores)
+        if same and quantile(_scores(same, lambda o: o.application), unseen=1) > whole:
+            error = _learnt(method, same, least, [p for p in apart if p[0] in same])
+            found.append(replace(error, cores=cores))
+    return found
+
+
+def _with_cores(cases: Sequence[Case], cores: str) -> list[Case]:
+    """Return the cases with such cores, if enough applications have some."""
+    same = [one for one in cases if cores and one.cores == cores]
+    return same if _applications(same) >= ENOUGH else []
+
+
 def _learnt(
-    method: str, family: str, cases: Sequence[Case], least: float
+    method: str,
+    cases: Sequence[Case],
+    least: float,
+    apart: Sequence[tuple[Case, bool]] = (),
 ) -> MethodError:
+    """Learn an error; `apart` says of each case whether it was inside without it."""
     scores = _scores(cases, lambda one: one.application)
-    held = held_apart(cases, least)
+    held = _by_application(apart or _judged_apart(cases, least))
     shares = {name: statistics.fmean(own) for name, own in held.items()}
     worst = min(shares, key=lambda name: shares[name])
     parts = _split(cases, lambda one: one.application)
@@ -153,7 +183,7 @@ def _learnt(
     }
     return MethodError(
         method=method,
-        family=family,
+        family="",
         half_width=_half_width(scores, least),
         within=quantile(within, unseen=0),
         truth_over_predicted=math.exp(statistics.median(centres.values())),
@@ -167,7 +197,7 @@ def _learnt(
 
 
 def half_width_without(
-    cases: Sequence[Case], application: str, least: float = 0.0
+    cases: Sequence[Case], application: str, least: float = 0.0, cores: str = ""
 ) -> float:
     """Return the error of a method that the other applications give [1].
 
@@ -179,9 +209,16 @@ def half_width_without(
         Left out, if it is among them.
     least : float
         What few applications have at least [1].
+    cores : str
+        ``own`` or ``shared``, where the ranks of a prediction had such: the error there
+        counts where it is larger.
     """
     others = [one for one in cases if one.application != application]
-    return _half_width(_scores(others, lambda one: one.application), least)
+    half_width = _half_width(_scores(others, lambda one: one.application), least)
+    if same := _with_cores(others, cores):
+        there = _half_width(_scores(same, lambda one: one.application), least)
+        return max(half_width, there)
+    return half_width
 
 
 def held_apart(cases: Sequence[Case], least: float = 0.0) -> dict[str, list[bool]]:
@@ -199,8 +236,21 @@ def held_apart(cases: Sequence[Case], least: float = 0.0) -> dict[str, list[bool
     dict of str to list of bool
         For each application, with the error that the other applications give.
     """
-    found = {}
-    for name, own in _split(cases, lambda one: one.application).items():
-        half_width = half_width_without(cases, name, least)
-        found[name] = [one.excess() <= half_width for one in own]
+    return _by_application(_judged_apart(cases, least))
+
+
+def _judged_apart(cases: Sequence[Case], least: float) -> list[tuple[Case, bool]]:
+    """Say of each case whether its interval held the truth, learnt without it."""
+    kinds = {(one.application, one.cores) for one in cases}
+    widths = {
+        (name, cores): half_width_without(cases, name, least, cores)
+        for name, cores in kinds
+    }
+    return [(one, one.excess() <= widths[one.application, one.cores]) for one in cases]
+
+
+def _by_application(apart: Iterable[tuple[Case, bool]]) -> dict[str, list[bool]]:
+    found: dict[str, list[bool]] = {}
+    for one, held in apart:
+        found.setdefault(one.application, []).append(held)
     return found

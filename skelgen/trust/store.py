@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import yaml
 
 from skelgen.documents import Field, read_document, sealed_yaml
 from skelgen.trust.errors import MethodError, MethodErrors
+from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 #: Version of the format.
 _VERSION = 1
@@ -87,7 +88,8 @@ def load(path: Path) -> tuple[MethodErrors, ErrorProvenance]:
 
 
 def _entry(field: Field) -> MethodError:
-    parts = field.mapping([one.name for one in fields(MethodError)])
+    required = [one.name for one in fields(MethodError) if one.default is MISSING]
+    parts = field.mapping(required, ["cores"])
     return MethodError(
         method=parts["method"].text(),
         family=parts["family"].text(),
@@ -100,7 +102,25 @@ def _entry(field: Field) -> MethodError:
         least_held=_at_most(parts["least_held"], 1.0),
         least_application=parts["least_application"].text(),
         widened=parts["widened"].truth(),
+        cores=read_cores(parts.get("cores")),
     )
+
+
+def read_cores(field: Field | None) -> str:
+    """Read whether cores were shared; empty where a file does not say it.
+
+    Raises
+    ------
+    InputError
+        When it is something else.
+    """
+    known = ("", OWN_CORES, SHARED_CORES)
+    if field is None:
+        return ""
+    if (cores := field.text()) not in known:
+        expected = f"{OWN_CORES} or {SHARED_CORES}"
+        raise field.error(f"read {cores[:60]!r}, expected {expected}")
+    return cores
 
 
 def _at_most(field: Field, most: float) -> float:

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 WHOLE_EVENTS, PAPER_2005, PHASES = "whole-events", "paper2005", "phases"
 
 
+#: Whether other processes had the cores of a prediction's ranks, too.
+OWN_CORES, SHARED_CORES = "own", "shared"
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A quantity with its 90 % interval.

@@ -21,7 +21,8 @@ from benchmarks import fuzzing
 from skelgen.cli.main import run as skelgen
 from skelgen.launch import batch, mpi
 from skelgen.launch.batch_systems import BatchSystem, Flux, Pbs, Slurm
-from skelgen.launch.launch_method import _SYSTEMS, Way
+from skelgen.launch.launch_method import _SYSTEMS
+from skelgen.launch.way import Way
 from skelgen.pipeline import machine_mpi, mix
 from tests import fake_mpi, fuzz_cases
 from tests.adversary.payloads import OBEYED, payloads

@@ -132,7 +132,7 @@ PHASES = [
     Example("heat2d", 2, ("64", "2000")),
     Example("conjugate_gradient", 2, ("10000", "4", "50")),
     Example("bucket_sort", 2, ("10000", "200")),
-    Example("wavefront", 2, ("16", "800", "4")),
+    Example("wavefront", 2, ("64", "400", "4")),
     Example("two_phases", 2, ("500", "200", "200")),
     Example("master_worker", 2, ("200", "200", "1000")),
     Example("jacobi", 2, ("1000000", "100")),
@@ -145,8 +145,8 @@ def test_phases_are_what_an_example_does_again_and_again(
 ) -> None:
     record(example, tmp_path)
     phases, signature, _ = of_run(tmp_path / "run")
-    expected = known(example.name, *example.arguments)
-    assert agree(found(phases), expected), found(phases)
+    levels = known(example.name, *example.arguments)
+    assert any(agree(found(phases), level) for level in levels), found(phases)
     assert signature.predicted_s == pytest.approx(
         signature.application_s * signature.covered_share
     )

@@ -10,7 +10,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.predict import Predicted
 from skelgen.prediction import Failure, Prediction

@@ -49,6 +49,20 @@ def test_predict_prints_the_keys_that_others_rely_on(capsys, folder: Path):
     assert only["doubts"] == []
 
 
+def test_predict_says_where_others_had_the_cores(capsys, folder: Path):
+    """Runs of the call before keep what the skeleton said."""
+    assert predicted(capsys, str(folder))["sets"][0]["cores"] == "shared"
+    assert run(["predict", str(folder)]) == 0
+    assert "this machine: other processes had the cores" in capsys.readouterr().out
+    print_queued = 'echo "{\\"seconds\\": 2.0, \\"queued_s\\": [0.0, 0.05]}"'
+    fake_mpi.script(folder / "skeleton", print_queued)
+    for more in ((), ("--resume",)):
+        assert predicted(capsys, str(folder), *more)["sets"][0]["cores"] == "own"
+    assert len(launches(folder)) == 9
+    assert run(["predict", str(folder)]) == 0
+    assert "other processes" not in capsys.readouterr().out
+
+
 def test_predict_compares_node_sets_and_names_the_one_that_fails(capsys, folder: Path):
     words = [str(folder), "--hosts", "g1,g2", "--hosts", "g1,bad", "--json"]
     assert run(["predict", *words]) == 0

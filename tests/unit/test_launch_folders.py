@@ -29,8 +29,8 @@ from skelgen.launch.own_folders import (
     made_as,
     remove,
 )
-from skelgen.launch.process import NOTE
 from skelgen.launch.replaceable_output import check_file, check_free, claim
+from skelgen.progress import NOTE
 from skelgen.trace.format import trace_format
 from tests.processes import comes_true
 

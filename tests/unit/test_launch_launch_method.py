@@ -10,8 +10,9 @@ from skelgen.errors import MachineError, UsageError
 from skelgen.launch.batch import BatchRunner
 from skelgen.launch.batch_systems import Flux, Pbs, Slurm
 from skelgen.launch.host_runner import LocalRunner, Runner
-from skelgen.launch.launch_method import Through, Way
+from skelgen.launch.launch_method import Through
 from skelgen.launch.launchers import FluxRun, Hydra, Launcher, OpenMpi, Srun
+from skelgen.launch.way import Way
 from tests import fake_mpi
 
 MPICH = Hydra(("/m/mpirun",))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from skelgen.launch import LaunchCommand
+from skelgen.launch.command import LaunchCommand
 from skelgen.launch.names import application_name
 from skelgen.launch.record import RunFacts
 from skelgen.pipeline.compile import application_of

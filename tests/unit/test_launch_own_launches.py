@@ -20,7 +20,7 @@ from skelgen.launch.consent import (
     launch_to_run,
 )
 from skelgen.launch.own_launches import LIST, OwnLaunch, own, remember
-from skelgen.launch.process import NOTE
+from skelgen.progress import NOTE
 
 MINE = OwnLaunch(
     ("mpirun", "-genv", "DBPASS", "hunter2", "-n", "2", "./app", "64"),

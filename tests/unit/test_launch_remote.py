@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import MachineError, UsageError
-from skelgen.launch.launch_method import Way
 from skelgen.launch.launchers import FluxRun, Srun
 from skelgen.launch.remote import Remote, leave_running, on_each, remote
+from skelgen.launch.way import Way
 from tests.processes import comes_true
 
 VARIABLES = ("SLURM_JOB_ID", "FLUX_URI", "PBS_JOBID", "SKELGEN_SSH")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.launch import parse_command
 from skelgen.launch.allocation import allocated_hosts, batch_job
+from skelgen.launch.command import parse_command
 from skelgen.launch.target_hosts import Where, where_of
 from tests import fake_mpi
 

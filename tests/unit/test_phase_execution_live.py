@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Finished, LaunchCommand
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.command import LaunchCommand
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.phase_execution import Application, WantedOccurrence, live
 from skelgen.phase_execution.live import LiveRun
 

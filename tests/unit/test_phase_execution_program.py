@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Finished
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.phase_execution import program
 from skelgen.phase_execution.program import PhaseRun
+from skelgen.prediction.types import Timed
 
 STOPPED = Finished(("app",), 143, 1.0, "noise {", "killed")
 
@@ -38,7 +38,7 @@ def test_a_run_that_was_stopped_for_its_phases_is_good(monkeypatch):
     run = run_of(monkeypatch, 12.5)
     done = run.poll()
     assert (done.exit_code, done.output, done.errors) == (0, "", "")
-    assert run.time_s(done) == 12.5
+    assert run.timed(done) == Timed(12.5)
 
 
 def test_a_run_whose_phases_were_not_met_failed(monkeypatch):
@@ -51,4 +51,4 @@ def test_phases_that_tell_no_time_are_an_error(monkeypatch, time_s):
     run = run_of(monkeypatch, time_s)
     done = run.poll()
     with pytest.raises(ApplicationError, match="the phases of app tell no time"):
-        run.time_s(done)
+        run.timed(done)

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.phase_execution import execute
 from skelgen.phase_execution.estimate import Estimate
 from skelgen.phases import store as phases_store

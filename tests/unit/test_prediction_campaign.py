@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
-from skelgen.launch import Finished, Host, consent
+from skelgen.launch import consent
 from skelgen.launch.host_runner import LocalRunner
+from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Hydra
 from skelgen.launch.own_launches import OwnLaunch
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.run_end import failure_of
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate, check_same_run

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import NodesError, UsageError
-from skelgen.launch import Finished, Host
-from skelgen.launch.process import NO_RESULT
+from skelgen.launch.hosts import Host
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.prediction.choosing import Contest, halvings
 from skelgen.prediction.node_sets import node_sets
 from skelgen.prediction.skeleton_runs import SkeletonProgram

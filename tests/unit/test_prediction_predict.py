@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.launch import Host
+from skelgen.launch.hosts import Host
 from skelgen.phase_execution.phase_facts import PhaseFacts
-from skelgen.prediction.predict import doubts_of, predict
+from skelgen.prediction.predict import cores_of, doubts_of, predict
 from skelgen.prediction.scaling import scaled
 from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-from skelgen.prediction.types import Calibration
+from skelgen.prediction.types import Calibration, Timed
+from skelgen.trust.errors import MethodErrors
 from skelgen.trust.recording_doubts import Unseen, Used
 from skelgen.trust.types import PAPER_2005
-from tests.method_errors import ERRORS
+from tests.method_errors import ERRORS, method_error
 from tests.unit.test_trust_recording_doubts import CODES, EVERYTHING
 
 MEASURED = Calibration(
@@ -133,6 +134,50 @@ def test_noisy_runs_widen_the_interval_and_are_doubted():
     noisy = predicted(runs_s=(3.0, 3.6, 2.5))
     assert noisy.time_s.half_width > 3 * predicted().time_s.half_width
     assert any("more runs (" in one.remedy for one in noisy.doubts)
+
+
+@pytest.mark.parametrize(
+    ("queued_s", "arithmetic", "cores"),
+    [
+        ((0.0, 0.1, 1.0), True, "own"),
+        ((0.0, 0.1, 1.0), False, "own"),
+        ((0.0, 0.4, 1.0), True, "shared"),
+        ((0.0, 0.4, 1.0), False, ""),
+        ((None, None, None), True, "shared"),
+        ((None, None, 0.0), True, "own"),
+    ],
+)
+def test_a_skeleton_says_whether_others_had_its_cores(queued_s, arithmetic, cores):
+    runs = [Timed(4.0, one) for one in queued_s]
+    assert cores_of(replace(FACTS, arithmetic=arithmetic), runs) == cores
+
+
+def test_an_application_run_for_its_phases_computes_as_it_does():
+    assert cores_of(OF_PHASES, [Timed(4.0)]) == ""
+
+
+def test_on_shared_cores_the_interval_has_the_error_of_arithmetic_there():
+    errors = MethodErrors(
+        (*ERRORS.entries, method_error("whole-events", 0.2, cores="shared"))
+    )
+    alone, shared = (
+        predict(
+            FACTS,
+            SetRuns.of(STEADY),
+            hosts=(),
+            mpi="MPICH 5.0.2",
+            interval_bound=0.05,
+            errors=errors,
+            generator=np.random.default_rng(1),
+            cores=cores,
+        )
+        for cores in ("own", "shared")
+    )
+    assert (alone.cores, shared.cores) == ("own", "shared")
+    assert alone == replace(predicted(), cores="own")
+    assert shared.time_s.half_width > 2.5 * alone.time_s.half_width
+    assert shared.measured_s == alone.measured_s
+    assert shared.verdict == "trust"
 
 
 def test_runs_of_phases_are_not_to_be_calibrated():

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import ApplicationError
-from skelgen.launch import Finished, Host
+from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Hydra, OpenMpi, Srun
+from skelgen.launch.process import Finished
 from skelgen.systems.running import (
     BENCHMARK_RUNS,
     TimeBudget,

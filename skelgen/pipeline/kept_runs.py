@@ -92,6 +92,7 @@ def keep_turns(
                 "skeleton_s": turn.skeleton.time_s,
                 "skeleton_queued_s": turn.skeleton.queued_s,
                 "skeleton_computing": turn.skeleton.computing,
+                "skeleton_computed_s": turn.skeleton.computed_s,
             }
         )
 
@@ -109,6 +110,7 @@ def _timed(fields: Mapping[str, Field], name: str) -> Timed:
         fields[f"{name}_s"].positive(),
         _known(fields.get(f"{name}_queued_s")),
         _known(fields.get(f"{name}_computing")),
+        _known(fields.get(f"{name}_computed_s")),
     )
 
 

@@ -169,6 +169,6 @@ class SetRuns:
         numbers = ", ".join(str(number + 1) for number in self.disturbed)
         if count == 1:
             said = f"run {numbers} of {among} was disturbed: it {how}"
-            return (f"{said}; it only widens the interval",)
+            return (f"{said}; it hardly counts",)
         said = f"runs {numbers} of {among} were disturbed: they {how}"
         return (f"{said}; they count less than the others",)

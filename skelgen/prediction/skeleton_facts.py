@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -167,7 +166,7 @@ class SkeletonFacts:
         if (known := self.calibration) is None:
             spread = relative_spread(runs_s)
             return median_draws(runs_s, generator, spread=spread) * longer * self.ratio
-        measured = known.application_runs_s, known.skeleton_runs_s
+        measured = known.application_runs_s, known.undisturbed_s
         return scaled_draws(
             runs_s, *measured, self.correction, generator, longer=longer
         )
@@ -208,7 +207,7 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
             "run skelgen calibrate on the machine of the recording",
         )
     else:
-        quiet_s = statistics.median(facts.calibration.skeleton_runs_s)
+        quiet_s = facts.calibration.skeleton_s
         if not same_mpi(facts.calibration.mpi, mpi):
             text = f"calibrated with {facts.calibration.mpi}, run with {mpi}"
             yield Doubt("other-mpi", text, "calibrate with the MPI that runs it")

@@ -76,6 +76,11 @@ class Calibration:
     skeleton_computing : float or None
         Share of the skeleton's time that its ranks compute, mean of ranks and runs
         [0 to 1]; None in older files.
+    skeleton_computed_s : tuple of float
+        Computation of each of its runs, on the rank that computed longest, less what
+        the run lost [s]; empty where nothing said it.
+    disturbed : tuple of int
+        Which of its runs computed longer than the others, from 0: they do not count.
     """
 
     application_runs_s: tuple[float, ...]
@@ -91,6 +96,15 @@ class Calibration:
     files: tuple[tuple[str, str], ...] = ()
     hosts: tuple[str, ...] = ()
     skeleton_computing: float | None = None
+    skeleton_computed_s: tuple[float, ...] = ()
+    disturbed: tuple[int, ...] = ()
+
+    @property
+    def undisturbed_s(self) -> tuple[float, ...]:
+        """Return the times of the skeleton's runs that count [s]."""
+        runs_s = enumerate(self.skeleton_runs_s)
+        counted = tuple(run_s for run, run_s in runs_s if run not in self.disturbed)
+        return counted or self.skeleton_runs_s
 
     @property
     def ratio(self) -> float:
@@ -104,8 +118,8 @@ class Calibration:
 
     @property
     def skeleton_s(self) -> float:
-        """Return the time of the skeleton, median of its runs [s]."""
-        return statistics.median(self.skeleton_runs_s)
+        """Return the time of the skeleton, median of its runs that count [s]."""
+        return statistics.median(self.undisturbed_s)
 
     @property
     def lost_share(self) -> float:

@@ -72,7 +72,7 @@ def test_notes_name_the_run_with_what_was_planned():
     (one,) = SetRuns((QUIET, SLOW, QUIET, QUIET)).notes(0.75)
     assert one == (
         "run 2 of 4 was disturbed: it computed 1.50 times as long as the others "
-        "(1.2 s, planned 750 ms); it only widens the interval"
+        "(1.2 s, planned 750 ms); it hardly counts"
     )
     (two,) = SetRuns((SLOW, SLOW, QUIET, QUIET, QUIET)).notes(None)
     assert two.startswith("runs 1, 2 of 5 were disturbed")

@@ -34,9 +34,10 @@ from benchmarks.signature import PROVENANCE, halo, signature_of
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events
 from skelgen.matching import match
 from skelgen.signature import Signature
-from skelgen.symbols import cluster
+from skelgen.symbols.cluster import cluster
 from skelgen.timeline import timeline_of
-from skelgen.web import page_of, render_page
+from skelgen.web.page import page_of
+from skelgen.web.render import render_page
 
 FUNCTIONS = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce")
 BODY = np.array([0, 0, 1, 1, 2] * 9 + [0, 0, 1, 1, 3], np.uint32)

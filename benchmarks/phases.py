@@ -28,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import benchmarks.pipeline  # noqa: F401  (the pattern "ring")
 from benchmarks.reader import write
 from benchmarks.skeletons import Application, applications, lammps, skelgen
-from skelgen.phases import Phases, extract
+from skelgen.phases.extract import extract
+from skelgen.phases.types import Phases
 from skelgen.pipeline.phases import clocked, of_run
 from skelgen.progress import NO_PROGRESS
 from skelgen.trace import open_trace

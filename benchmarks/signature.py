@@ -25,7 +25,8 @@ from skelgen.loops import fold
 from skelgen.matching import match
 from skelgen.signature import Provenance, Signature, summarise
 from skelgen.signature.store import load, save
-from skelgen.symbols import Symbols, cluster
+from skelgen.symbols.cluster import cluster
+from skelgen.symbols.types import Symbols
 
 RANKS = 4
 FUNCTIONS = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce")

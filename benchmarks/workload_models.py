@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models import Range, bisection, disagreement, fit_model
 from skelgen.models.families import FamilySettings
-from skelgen.models.model import Model
+from skelgen.models.model import Model, fit_model
+from skelgen.models.planning import Range, bisection, disagreement
 from skelgen.models.runs import table_of
 
 FUNCTIONS: dict[str, Callable[..., float]] = {

@@ -32,7 +32,7 @@ from typing import Any
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
 from skelgen.launch.json_lines import JsonLines
-from skelgen.models import Range
+from skelgen.models.planning import Range
 from skelgen.pipeline.record import record
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 from skelgen.trace import open_trace

@@ -23,7 +23,7 @@ from typing import Any
 
 from skelgen.pipeline.page import write_page
 from skelgen.prediction.skeleton_file import load
-from skelgen.web import Comparison
+from skelgen.web.page import Comparison
 
 BIN = Path(sysconfig.get_path("scripts"))
 DEMO = Path("demo")

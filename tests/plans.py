@@ -18,7 +18,7 @@ from skelgen.signature import (
     Spread,
 )
 from skelgen.skeleton import OccurrenceSeries, Operation, Plan, Program, Report
-from skelgen.symbols import SYMBOL_DTYPE, VARYING
+from skelgen.symbols.types import SYMBOL_DTYPE, VARYING
 
 CALIBRATION = ComputeCalibration(
     Mix(), (600.0, 0.0, 0.0), 0.0065, 0.0456, 2, "reference", "Reference CPU"

@@ -12,7 +12,8 @@ from skelgen.events import Events
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
 from skelgen.signature import Provenance, Signature, summarise
-from skelgen.symbols import Symbols, cluster
+from skelgen.symbols.cluster import cluster
+from skelgen.symbols.types import Symbols
 from tests.damage import cut
 
 PROVENANCE = Provenance(

@@ -8,18 +8,21 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen import __version__
 from skelgen.cli.output import say
 from skelgen.errors import UsageError
-from skelgen.launch.consent import Consent
 from skelgen.launch.hosts import Host, parse_hosts, read_hostfile
-from skelgen.launch.launch_method import Through
 from skelgen.launch.way import Way
 from skelgen.units import parse_bytes, parse_seconds
+
+if TYPE_CHECKING:
+    from skelgen.launch.consent import Consent
+    from skelgen.launch.hosts import Host
+    from skelgen.launch.launch_method import Through
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +124,8 @@ Resume = Annotated[
 
 def consent_of(allowed: bool) -> Consent:
     """Read ``--allow-command``; without it a person at a terminal is asked."""
+    from skelgen.launch.consent import Consent
+
     if not allowed and sys.stdin.isatty() and sys.stderr.isatty():
         return Consent(ask=_ask)
     return Consent(allowed)
@@ -141,6 +146,8 @@ def node_sets_of(
 
 def through_of(way: Way, batch_options: str, queue_limit: str) -> Through:
     """Read the options that say how runs reach their hosts."""
+    from skelgen.launch.launch_method import Through
+
     try:
         words = tuple(shlex.split(batch_options))
     except ValueError as error:

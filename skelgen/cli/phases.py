@@ -17,10 +17,9 @@ from skelgen.cli.progress_bar import progress_bar
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.phases import Parameters, Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.phases.types import NestLevel
+    from skelgen.phases.types import NestLevel, Parameters, Phase
 
 logger = logging.getLogger(__name__)
 
@@ -195,7 +194,7 @@ def _parameters(
     relevance: str | None, longest: str | None, time_similarity: str | None
 ) -> Parameters | None:
     """Read the options that say what a phase is; None when there is none."""
-    from skelgen.phases import Parameters
+    from skelgen.phases.types import Parameters
 
     given = {
         "relevance": relevance,

@@ -30,7 +30,7 @@ from skelgen.errors import UsageError
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.models import Range
+    from skelgen.models.planning import Range
     from skelgen.workload import WorkloadTime
     from skelgen.workload.predicting import PartTime
     from skelgen.workload.types import Workload
@@ -340,7 +340,7 @@ def _workload(text: str) -> Workload:
 
 def _range(text: str) -> Range:
     """Read ``n=1000:16000``."""
-    from skelgen.models import Range
+    from skelgen.models.planning import Range
 
     name, _, ends = text.partition("=")
     low, colon, high = ends.partition(":")

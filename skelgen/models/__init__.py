@@ -6,9 +6,3 @@ of one of the `families` with an interval and doubts, which `predict_with` asks 
 record next. Nothing here knows of traces, phases or stores.
 Sources: Martinez Canillas 2011, table 2.1 and section 5.5; those of the families.
 """
-
-from skelgen.models.model import fit_model, predict_with
-from skelgen.models.planning import Range, bisection, disagreement
-from skelgen.models.transfer import refit
-
-__all__ = ["Range", "bisection", "disagreement", "fit_model", "predict_with", "refit"]

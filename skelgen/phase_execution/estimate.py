@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from skelgen.launch.mpi import kind_of
 from skelgen.phase_execution.interface import Measured
-from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
+from skelgen.phases.types import Phase
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import (

@@ -4,8 +4,3 @@ In: events, their matching, ticks and symbols. Out: `Phases`, each with its weig
 time and where each rank begins and ends it. Papers: PAS2P; Martinez Canillas 2011,
 chapter 4.
 """
-
-from skelgen.phases.extract import extract, extract_each
-from skelgen.phases.types import Parameters, Phase, Phases
-
-__all__ = ["Parameters", "Phase", "Phases", "extract", "extract_each"]

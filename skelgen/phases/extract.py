@@ -18,7 +18,7 @@ from skelgen.phases.levels import FoldedRun, level
 from skelgen.phases.segments import Divisible
 from skelgen.phases.string import LogicalTrace, logical_trace
 from skelgen.phases.types import Parameters, Phases
-from skelgen.symbols import Symbols
+from skelgen.symbols.types import Symbols
 
 
 def extract(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls
 from skelgen.keys import label, scattered
 from skelgen.matching import Matching
-from skelgen.symbols import Symbols
+from skelgen.symbols.types import Symbols
 from skelgen.ticks.order import linear_extension
 
 #: What makes two calls of a rank similar: sizes do not, they drift from step to step.

@@ -32,7 +32,6 @@ from skelgen.launch.shim import mpi_of, shim
 from skelgen.phase_execution.interface import Application
 from skelgen.pipeline.kept_runs import digest, keep_turns
 from skelgen.pipeline.launches import said_by, to_run
-from skelgen.pipeline.page import update_page
 from skelgen.pipeline.predict import CALIBRATED, telling
 from skelgen.pipeline.recorded_again import again, recorded_run
 from skelgen.prediction import Calibration, SkeletonFacts
@@ -127,6 +126,9 @@ def calibrate(
         check_same_run(pair.ready.facts, measured)
     measured = pair.with_origin(measured)
     save_calibration(measured, folder)
+    # What draws pages is loaded when one is drawn.
+    from skelgen.pipeline.page import update_page
+
     update_page(folder)
     return measured
 

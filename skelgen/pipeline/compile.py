@@ -51,9 +51,8 @@ from skelgen.signature.summarise import (
     total_compute,
 )
 from skelgen.signature.types import COUNTED_ONLY
-from skelgen.symbols import VARYING, Symbols, auto_threshold
-from skelgen.symbols.cluster import clusters_of, with_times
-from skelgen.symbols.types import Clusters, lost_together
+from skelgen.symbols.cluster import auto_threshold, clusters_of, with_times
+from skelgen.symbols.types import VARYING, Clusters, Symbols, lost_together
 from skelgen.trace import RankFile, Trace
 from skelgen.trace.folder import rank_paths, read_ranks, trace_of
 from skelgen.trace.types import Header

@@ -34,7 +34,7 @@ from skelgen.pipeline.run_pool import written
 from skelgen.pipeline.store_record import shown_store
 from skelgen.progress import NO_PROGRESS
 from skelgen.store import Run
-from skelgen.web import render_model
+from skelgen.web.model_picture import render_model
 
 #: Models of requests that are kept in memory: a page and its pictures need the same.
 _MOST_KEPT = 16

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from skelgen.errors import SkelgenError
-from skelgen.pipeline.page import has_any_page, update_page
+from skelgen.pipeline.page_file import has_any_page
 from skelgen.prediction import Choice, Failure, Prediction, TrialFacts
 from skelgen.prediction.choosing import Contest
 from skelgen.prediction.kept import (
@@ -77,6 +77,9 @@ def keep_answer(folder: Path, one: KeptPrediction) -> None:
     """
     if not has_any_page(folder):
         return
+    # What draws pages is loaded when one is drawn.
+    from skelgen.pipeline.page import update_page
+
     known: Sequence[KeptPrediction] = [one]
     try:
         known = with_newest(load_kept(folder), one)

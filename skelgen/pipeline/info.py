@@ -10,7 +10,6 @@ from skelgen.events.describe import describe
 from skelgen.events.sites import with_source
 from skelgen.events.summary import RunSummary, summarise_run
 from skelgen.pipeline.call_sites import lines_of
-from skelgen.pipeline.run_page import write_run_page
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace import open_trace
 
@@ -51,7 +50,12 @@ def info(
     summary = summarise_run(run, events)
     found = lines_of(run, [one.where for one in summary.sites])
     summary = summary.with_sites(with_source(summary.sites, found.frames))
-    written = write_run_page(run, events, summary, found.notes) if page else None
+    written = None
+    if page:
+        # What draws pages is loaded when one is drawn.
+        from skelgen.pipeline.run_page import write_run_page
+
+        written = write_run_page(run, events, summary, found.notes)
     said = set(run.warnings)
     new = tuple(text for text in summary.warnings if text not in said)
     text = describe(replace(summary, warnings=new), found.notes)

@@ -7,7 +7,7 @@ from skelgen.models.runs import RunTable
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.model import RunSource, runs_to_learn_from
 from skelgen.progress import NO_PROGRESS
-from skelgen.web import render_model
+from skelgen.web.model_picture import render_model
 
 
 def kept_picture(place: str | None, kept: KeptModel) -> str:

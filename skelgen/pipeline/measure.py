@@ -32,7 +32,7 @@ from skelgen.pipeline.keep_predictions import (
     machine_load,
     names,
 )
-from skelgen.pipeline.page import has_any_page
+from skelgen.pipeline.page_file import has_any_page
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction.campaign import placed

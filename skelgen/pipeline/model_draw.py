@@ -25,7 +25,8 @@ from skelgen.pipeline.model import (
 )
 from skelgen.progress import Progress
 from skelgen.store import Run
-from skelgen.web import PICTURE_BEGINS, render_model
+from skelgen.web.fill import PICTURE_BEGINS
+from skelgen.web.model_picture import render_model
 
 
 def model_draw(

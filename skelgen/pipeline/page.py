@@ -13,26 +13,26 @@ from pathlib import Path
 
 from skelgen.dwarf import SourceLine
 from skelgen.errors import SkelgenError
-from skelgen.launch.folders import replace_file, writable
+from skelgen.launch.folders import replace_file
 from skelgen.phases.store import PHASES_FILE
 from skelgen.phases.store import load as load_phases
 from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.call_observers import timeline_beside
 from skelgen.pipeline.call_sites import kept_lines
-from skelgen.pipeline.page_file import PAGE_FILE, with_regions
-from skelgen.pipeline.run_page import has_run_page, update_run_page
+from skelgen.pipeline.page_file import PAGE_FILE, has_any_page, has_page, with_regions
+from skelgen.pipeline.run_page import update_run_page
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE
 from skelgen.prediction.kept import KeptPrediction, load_kept
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-from skelgen.prediction.skeleton_file import FACTS_FILE, load
+from skelgen.prediction.skeleton_file import load
 from skelgen.signature import Signature, store
 from skelgen.skeleton import Report
 from skelgen.skeleton.methods import planner
 from skelgen.timeline import RunTimeline
 from skelgen.timeline.store import TIMELINE_FILE, text_of
-from skelgen.web import Comparison, Shares, page_of, render_page
 from skelgen.web.newest_answer import answer_of
-from skelgen.web.page import phase_rows
+from skelgen.web.page import Comparison, Shares, page_of, phase_rows
+from skelgen.web.render import render_page
 from skelgen.web.timeline import timeline_view
 
 logger = logging.getLogger(__name__)
@@ -117,16 +117,6 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     path = folder / PAGE_FILE
     replace_file(path, text)
     return path
-
-
-def has_page(folder: Path) -> bool:
-    """Say whether a folder is of a skeleton, and a page can be written into it."""
-    return (folder / FACTS_FILE).is_file() and writable(folder)
-
-
-def has_any_page(folder: Path) -> bool:
-    """Say whether a page can be written into the folder of a skeleton or a run."""
-    return has_page(folder) or has_run_page(folder)
 
 
 def update_page(

@@ -18,20 +18,24 @@ from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable_output import check_file
 from skelgen.matching import Matching
 from skelgen.matching.threads import matched
-from skelgen.phases import Parameters, Phases, extract, store
+from skelgen.phases import store
+from skelgen.phases.extract import extract
 from skelgen.phases.sign import sign
 from skelgen.phases.stored import PhaseSignature
 from skelgen.phases.thresholds import FEWEST_OCCURRENCES
+from skelgen.phases.types import Parameters, Phases
 from skelgen.pipeline.call_observers import SeenCalls
 from skelgen.pipeline.compile import provenance_of
-from skelgen.pipeline.page import has_page, update_page
+from skelgen.pipeline.page_file import has_page
 from skelgen.pipeline.source_kinds import is_run
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.symbols import Symbols, cluster
+from skelgen.symbols.cluster import cluster
+from skelgen.symbols.types import Symbols
 from skelgen.ticks import place
 from skelgen.ticks.table import TickTable, tick_table
 from skelgen.trace import Trace, open_trace
-from skelgen.web import PICTURE_BEGINS, render_phases, render_ticks
+from skelgen.web.fill import PICTURE_BEGINS
+from skelgen.web.tick_picture import render_ticks
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +77,9 @@ def phases(
         for warning in warnings:
             logger.warning("%s", warning)
         if picture is not None:
+            # What draws pictures is loaded when one is drawn.
+            from skelgen.web.phase_picture import render_phases
+
             replace_file(picture, render_phases(found))
     else:
         if parameters is not None or picture is not None:
@@ -85,6 +92,9 @@ def phases(
     if target is not None:
         store.save(signature, target)
         if target.name == store.PHASES_FILE:
+            # What draws pages is loaded when one is drawn.
+            from skelgen.pipeline.page import update_page
+
             update_page(target.parent, phases=signature, timeline=seen.timeline)
     return signature
 

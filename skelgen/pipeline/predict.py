@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +17,10 @@ from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import writable
 from skelgen.launch.hosts import Host
 from skelgen.launch.launch_method import NEAREST, Through
-from skelgen.phase_execution.program import PhaseProgram, program_of
-from skelgen.phases.store import PHASES_FILE
 from skelgen.pipeline.folder_predictions import answered, begun, keep_answer
 from skelgen.pipeline.keep_predictions import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.launches import ready_skeleton
-from skelgen.pipeline.phases import phases
 from skelgen.pipeline.trust import method_errors
 from skelgen.prediction import Failure, Prediction
 from skelgen.prediction.campaign import campaign, placed
@@ -30,6 +28,9 @@ from skelgen.prediction.skeleton_file import FACTS_FILE, load
 from skelgen.prediction.trials import TrialProgram, Trials
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import INTERVAL_SEED
+
+if TYPE_CHECKING:
+    from skelgen.phase_execution.program import PhaseProgram
 
 logger = logging.getLogger(__name__)
 
@@ -148,9 +149,16 @@ def phase_program(
     consent : Consent
         To a launch that is not the user's own.
     """
+    # What executes phases is loaded when there are some.
+    from skelgen.phases.store import PHASES_FILE
+
     file = path / PHASES_FILE if path.is_dir() else path
     if (path / FACTS_FILE).exists() or not file.is_file():
         return None
+    # What executes phases is loaded when there are some.
+    from skelgen.phase_execution.program import program_of
+    from skelgen.pipeline.phases import phases
+
     folder = file.parent.absolute()
     return program_of(
         file,

@@ -10,7 +10,6 @@ from skelgen.events import Events
 from skelgen.events.sites import with_source
 from skelgen.events.summary import summarise_run
 from skelgen.pipeline.call_sites import lines_of
-from skelgen.pipeline.run_page import recording_of_run
 from skelgen.store import Run, StoredRecording, open_store
 from skelgen.trace import Trace
 from skelgen.web.recording import RunRecording
@@ -79,6 +78,9 @@ def _recording(
         found = lines_of(trace, [one.where for one in summary.sites])
         notes = found.notes
         summary = summary.with_sites(with_source(summary.sites, found.frames))
+    # What draws pages is loaded when one is drawn.
+    from skelgen.pipeline.run_page import recording_of_run
+
     made = recording_of_run(trace, events, summary, notes, application)
     if not sent:
         return made

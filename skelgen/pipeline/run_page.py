@@ -17,8 +17,7 @@ from skelgen.errors import SkelgenError
 from skelgen.events import Events, collect
 from skelgen.events.sites import with_source
 from skelgen.events.summary import RunSummary, summarise_run
-from skelgen.launch.folders import replace_file, writable
-from skelgen.launch.own_folders import FolderKind, made_as
+from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.matching.threads import matched
 from skelgen.phases.store import PHASES_FILE
@@ -27,21 +26,16 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls
 from skelgen.pipeline.call_sites import lines_of
 from skelgen.pipeline.compile import application_of
-from skelgen.pipeline.page_file import PAGE_FILE, with_regions
+from skelgen.pipeline.page_file import PAGE_FILE, has_run_page, with_regions
 from skelgen.prediction.kept import KeptPrediction, load_kept
 from skelgen.timeline import joined, lanes_of
 from skelgen.trace import Trace, open_trace
-from skelgen.web import render_page
 from skelgen.web.page import phase_rows
 from skelgen.web.recording import RunRecording, recording_of
+from skelgen.web.render import render_page
 from skelgen.web.run_page import answer_of_run, run_page
 
 logger = logging.getLogger(__name__)
-
-
-def has_run_page(folder: Path) -> bool:
-    """Say whether a folder is a run of ours into which a page can be written."""
-    return writable(folder) and made_as(folder) is FolderKind.RUN
 
 
 def write_run_page(

@@ -15,10 +15,10 @@ from skelgen.launch.folders import alone, new_file
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.names import application_name
 from skelgen.launch.secrets import hidden
-from skelgen.models import Range
-from skelgen.models.planning import PlannedRun
-from skelgen.phases import Parameters, extract_each
+from skelgen.models.planning import PlannedRun, Range
 from skelgen.phases import store as phases_store
+from skelgen.phases.extract import extract_each
+from skelgen.phases.types import Parameters
 from skelgen.pipeline.keep_predictions import Keeping, ModelAnswer, Subject, keep
 from skelgen.pipeline.model_pages import write_study_page
 from skelgen.pipeline.phases import clocked
@@ -26,7 +26,8 @@ from skelgen.pipeline.source_kinds import is_run
 from skelgen.pipeline.trust import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace import open_trace
-from skelgen.web import PICTURE_BEGINS, render_workload
+from skelgen.web.fill import PICTURE_BEGINS
+from skelgen.web.workload_picture import render_workload
 from skelgen.workload import (
     Study,
     WorkloadTime,

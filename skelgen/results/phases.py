@@ -10,10 +10,9 @@ from skelgen.results.base import Result
 from skelgen.ticks.table import PlacedCall
 
 if TYPE_CHECKING:
-    from skelgen.phases import Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.phases.types import NestLevel
+    from skelgen.phases.types import NestLevel, Phase
     from skelgen.ticks.table import TickTable
 
 

@@ -18,7 +18,7 @@ from skelgen.server.pages_jobs import job_page_of, start_job
 from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
-from skelgen.web.render import render_residuals
+from skelgen.web.residual_picture import render_residuals
 from skelgen.web.site import Block, Prose, address, inputs_text
 from skelgen.web.site_fit import FitShown, fit_blocks, too_long_blocks
 from skelgen.web.site_steps import StepField, StepForm

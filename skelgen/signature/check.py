@@ -12,8 +12,8 @@ from skelgen.events import function_info
 from skelgen.loops import Nest
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import CommunicatorFamily, RankGroup
-from skelgen.symbols import VARYING
 from skelgen.symbols.pairs import ON_REQUESTS
+from skelgen.symbols.types import VARYING
 
 
 def check_ranks(groups: Sequence[RankGroup], ranks: int, fields: list[Field]) -> None:

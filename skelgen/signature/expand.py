@@ -10,8 +10,8 @@ from skelgen.events.types import NO_COMMUNICATOR
 from skelgen.loops import positions
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import RankGroup, Signature
-from skelgen.symbols import VARYING
 from skelgen.symbols.pairs import PARTNER_KINDS
+from skelgen.symbols.types import VARYING
 
 _COPIED = ("function", "flags", "tag", "tag2", "datatype_bytes", "op", "site")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skelgen.events.types import NO_PEER, PROC_NULL
 from skelgen.signature.types import Signature
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 
 def relative_peer(peer: int, size: int) -> str:

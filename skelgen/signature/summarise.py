@@ -23,7 +23,7 @@ from skelgen.signature.spread import (
 )
 from skelgen.signature.trip_groups import may_be_told_apart, told_apart
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
-from skelgen.symbols import VARYING, Symbols
+from skelgen.symbols.types import VARYING, Symbols
 from skelgen.units import seconds
 
 

@@ -27,8 +27,8 @@ from skelgen.events.types import (
     WILDCARD_TAG,
 )
 from skelgen.signature.types import CommunicatorFamily, Signature
-from skelgen.symbols import SYMBOL_DTYPE, VARYING
 from skelgen.symbols.pairs import ON_REQUESTS, PARTNER_KINDS
+from skelgen.symbols.types import SYMBOL_DTYPE, VARYING
 
 _FLAGS = {
     "any_source": WILDCARD_SOURCE,

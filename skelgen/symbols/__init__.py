@@ -5,15 +5,3 @@ partners, tags that only say what matching needs, and message sizes in clusters.
 Calls that communicate with nobody have none; their time folds into computation.
 Paper: Sodhi and Subhlok 2005, section III-B, clustering similar execution events.
 """
-
-from skelgen.symbols.cluster import auto_threshold, cluster
-from skelgen.symbols.types import OUTSIDE, SYMBOL_DTYPE, VARYING, Symbols
-
-__all__ = [
-    "OUTSIDE",
-    "SYMBOL_DTYPE",
-    "VARYING",
-    "Symbols",
-    "auto_threshold",
-    "cluster",
-]

@@ -11,11 +11,14 @@ from skelgen.models.model import Model, ModelPrediction
 from skelgen.models.residuals import residuals_of
 from skelgen.models.runs import RunTable
 from skelgen.units import format_seconds
-from skelgen.web.render import filled, render_model, render_residuals, render_workload
+from skelgen.web.fill import filled
+from skelgen.web.model_picture import render_model
+from skelgen.web.residual_picture import render_residuals
 from skelgen.web.site import ColumnHead, FormulaShown, SiteTable, cells, value
 from skelgen.web.site_fit import residual_table
 from skelgen.web.site_formulas import formula_block
 from skelgen.web.site_models import model_curves, quantity_text, ranges_table
+from skelgen.web.workload_picture import render_workload
 from skelgen.workload import Study, WorkloadTime
 
 #: How a page begins that was made here: no other file is replaced by one.

@@ -14,6 +14,7 @@ from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.models.runs import RunTable
 from skelgen.trust import Interval
 from skelgen.web.axes import Axis, AxisMark
+from skelgen.web.fill import filled
 from skelgen.web.model_marks import (
     MODEL_HEIGHT,
     MODEL_WIDTH,
@@ -254,3 +255,30 @@ def _moved(asked: Asked, name: str) -> Places:
 
 def _points(x: Places, y: Places) -> str:
     return " ".join(f"{a},{b}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def render_model(
+    model: Model,
+    runs: RunTable | None = None,
+    at: Mapping[str, float] | None = None,
+    *,
+    gaps: bool = False,
+) -> str:
+    """Draw a model with its interval, its runs and what it is asked for.
+
+    Parameters
+    ----------
+    model : Model
+    runs : RunTable, optional
+    at : mapping of str to float, optional
+    gaps : bool
+        Leave out where the model gives no answer, and do not refuse it.
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    picture = model_picture(model, runs, at, gaps=gaps)
+    size = {"width": MODEL_WIDTH, "height": MODEL_HEIGHT}
+    return filled("model.svg.j2", picture=picture, **size)

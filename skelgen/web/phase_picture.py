@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.phases import Phases
+from skelgen.phases.types import Phases
 from skelgen.units import format_seconds
+from skelgen.web.fill import filled
 
 #: Ranks and stretches of one rank that are drawn.
 _MOST_LANES, _MOST_BARS = 64, 2000
@@ -104,3 +105,18 @@ def _stretches(
             f"rank {rank}, phase {phase.number}, {last + 1 - first} occurrences",
         )
         begin_ns, first = int(ends[last]), last + 1
+
+
+def render_phases(phases: Phases) -> str:
+    """Draw the phases of a run over time and ranks.
+
+    Parameters
+    ----------
+    phases : Phases
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    return filled("phases.svg.j2", picture=phase_picture(phases))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import function_info
 from skelgen.events.functions import SENDING
 from skelgen.signature import RankGroup, Signature
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 #: Most blocks of one picture, and of one side of a matrix.
 MOST_BLOCKS = 128

@@ -10,6 +10,7 @@ import numpy as np
 from skelgen.models.residuals import Residual
 from skelgen.models.runs import Floats
 from skelgen.web.axes import Axis, AxisMark
+from skelgen.web.fill import filled
 
 #: Size of a panel [px], and panels at most.
 RESIDUAL_WIDTH, RESIDUAL_HEIGHT, _MOST_PANELS = 420, 110, 3
@@ -98,3 +99,27 @@ def _panel(
         for each in (edge, 0.0, -edge)
     )
     return ResidualPanel(name, across.marks(), marks, dots)
+
+
+def render_residuals(residuals: Sequence[Residual]) -> str:
+    """Draw by how much runs are above and below a model.
+
+    Parameters
+    ----------
+    residuals : sequence of Residual
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    panels = residual_panels(residuals)
+    return filled(
+        "residuals.svg.j2",
+        panels=panels,
+        size=residual_size(residuals),
+        width=RESIDUAL_WIDTH,
+        height=RESIDUAL_HEIGHT,
+        left=RESIDUAL_LEFT,
+        top=TOP,
+    )

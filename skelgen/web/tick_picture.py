@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from skelgen.events import CallKind, function_info
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.ticks.table import PlacedCall, TickTable
+from skelgen.web.fill import filled
 
 #: Ranks that are drawn.
 _MOST_LANES = 64
@@ -89,3 +90,20 @@ def _cell(column: int, lane: int, together: list[PlacedCall]) -> TickCell:
     return TickCell(
         column, lane, colour, f"tick {together[0].tick}, rank {lane}: {names}"
     )
+
+
+def render_ticks(table: TickTable, first: int, count: int) -> str:
+    """Draw a stretch of the logical trace over ticks and ranks.
+
+    Parameters
+    ----------
+    table : TickTable
+    first, count : int
+        First tick, and number of ticks.
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    return filled("ticks.svg.j2", picture=tick_picture(table, first, count))

@@ -10,6 +10,7 @@ import numpy as np
 from skelgen.models.families.candidates import averaged
 from skelgen.models.runs import Floats
 from skelgen.units import format_seconds
+from skelgen.web.fill import filled
 from skelgen.workload import WorkloadTime
 from skelgen.workload.transfer import PartFunction
 
@@ -133,3 +134,21 @@ def _y(values: Floats, largest: float) -> list[float]:
     part = np.clip(values / largest, 0, 1) / 1.05
     down: list[float] = np.round(WORKLOAD_HEIGHT * (1 - part), 1).tolist()
     return down
+
+
+def render_workload(found: WorkloadTime) -> str:
+    """Draw the points and functions of each phase of a workload study.
+
+    Parameters
+    ----------
+    found : WorkloadTime
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    picture = workload_picture(found)
+    return filled(
+        "workload.svg.j2", picture=picture, width=WORKLOAD_WIDTH, height=WORKLOAD_HEIGHT
+    )

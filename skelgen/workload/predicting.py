@@ -11,11 +11,10 @@ from typing import Literal
 import numpy as np
 
 from skelgen.errors import InputError, UsageError
-from skelgen.models import bisection, disagreement, fit_model
 from skelgen.models.amounts import outside, predict_count, predict_time, summed
 from skelgen.models.families import FamilySettings
-from skelgen.models.model import ModelPrediction
-from skelgen.models.planning import PlannedRun
+from skelgen.models.model import ModelPrediction, fit_model
+from skelgen.models.planning import PlannedRun, bisection, disagreement
 from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors

@@ -12,7 +12,7 @@ from skelgen.documents import Field, read_document, read_json, sealed_yaml
 from skelgen.documents.text_of_bytes import escaped
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
-from skelgen.models import Range
+from skelgen.models.planning import Range
 from skelgen.workload.types import Point, PointPhase, Study
 
 #: Version of the format.

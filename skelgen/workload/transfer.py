@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models import refit
 from skelgen.models.amounts import above_0
 from skelgen.models.model import Model
 from skelgen.models.runs import Floats, RunTable, table_of
+from skelgen.models.transfer import refit
 from skelgen.workload.parts import NO_TIME_S, WorkloadPart
 from skelgen.workload.types import Point, Workload
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
-from skelgen.models import Range
+from skelgen.models.planning import Range
 from skelgen.models.runs import LARGEST, SMALLEST
-from skelgen.phases import Phase
+from skelgen.phases.types import Phase
 
 #: Value of each dimension of a workload, by name: n=2500, iterations=200.
 Workload = dict[str, float]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from skelgen.timeline import timeline_of
-from skelgen.web import page_of, render_page
+from skelgen.web.page import page_of
+from skelgen.web.render import render_page
 from tests.browsers import LAPTOP, PHONE, Tab
 from tests.golden.rewrite import signature_of
 from tests.needs import needs_browser

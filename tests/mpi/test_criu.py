@@ -19,7 +19,7 @@ from skelgen.phase_execution.images import ImageContent, new_image, read_manifes
 from skelgen.phase_execution.interface import WantedOccurrence
 from skelgen.phase_execution.marks import timed
 from skelgen.phase_execution.plan import ExecutedExtent, by_images
-from skelgen.phases import Parameters
+from skelgen.phases.types import Parameters
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.record import record
 from tests.c_warnings import WARNINGS

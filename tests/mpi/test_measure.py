@@ -13,9 +13,9 @@ import pytest
 from skelgen.errors import ApplicationError, InputError, UsageError
 from skelgen.launch.launch_method import NEAREST
 from skelgen.phase_execution.plan import ExecutedExtent, ExecutionPlan, in_one_run
-from skelgen.phases import Parameters
 from skelgen.phases.store import load, save
 from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.types import Parameters
 from skelgen.pipeline.measure import Measurement, measure
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.predict import predict

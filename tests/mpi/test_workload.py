@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.phases import Parameters
+from skelgen.phases.types import Parameters
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.record import record
 from tests.mpis import BIN, OWN

@@ -96,7 +96,7 @@ def test_every_kind_of_error_has_its_exit_code(capsys, monkeypatch, kind, code):
     def fail(*_: object, **__: object) -> None:
         raise kind("what was read,\nwhat was expected")
 
-    monkeypatch.setattr("skelgen.cli.shim.shim_path", fail)
+    monkeypatch.setattr("skelgen.pipeline.shim.shim_path", fail)
     found, line = failure(capsys, ["shim"])
     assert found == code
     assert line == "skelgen: error: what was read, what was expected"
@@ -106,7 +106,7 @@ def test_an_interrupt_ends_with_130(capsys, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skelgen.cli.shim.shim_path", interrupt)
+    monkeypatch.setattr("skelgen.pipeline.shim.shim_path", interrupt)
     assert failure(capsys, ["shim"]) == (130, "skelgen: error: interrupted")
 
 
@@ -114,7 +114,7 @@ def test_a_bug_is_not_hidden(monkeypatch):
     def bug(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("skelgen.cli.shim.shim_path", bug)
+    monkeypatch.setattr("skelgen.pipeline.shim.shim_path", bug)
     with pytest.raises(ZeroDivisionError):
         run(["shim"])
 
@@ -127,7 +127,7 @@ def test_messages_grow_with_the_number_of_v(capsys, monkeypatch):
         logger.debug("d")
         return Path("/shim")
 
-    monkeypatch.setattr("skelgen.cli.shim.shim_path", talk)
+    monkeypatch.setattr("skelgen.pipeline.shim.shim_path", talk)
     expected = ["skelgen: warning: w", "skelgen: note: i", "skelgen: debug: d"]
     for count, words in enumerate((["shim"], ["shim", "-v"], ["shim", "-vv"]), start=1):
         assert run(words) == 0

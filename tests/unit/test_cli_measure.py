@@ -28,7 +28,7 @@ def measured(monkeypatch: pytest.MonkeyPatch):
     """Return a function that says what will be measured."""
 
     def say(found: Measurement) -> None:
-        monkeypatch.setattr("skelgen.cli.measure.run_measure", lambda *_, **__: found)
+        monkeypatch.setattr("skelgen.pipeline.measure.measure", lambda *_, **__: found)
 
     return say
 

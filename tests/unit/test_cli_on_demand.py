@@ -42,6 +42,24 @@ def test_help_and_version_import_no_command_and_no_numpy():
     assert ours == "main on_demand options output"
 
 
+def test_help_of_a_command_loads_nothing_that_works():
+    """Options need no stage, no store and no model: those are loaded when called."""
+    program = """if True:
+        import sys
+        from skelgen.cli.main import _Commands
+        from skelgen.cli.on_demand import load
+        for one in _Commands.table:
+            load(one)
+        heavy = {"jinja2", "networkx", "numpy", "pydantic", "yaml"}
+        stages = {f"skelgen.{name}" for name in ("events", "models", "pipeline", "web")}
+        print(sorted((heavy | stages) & set(sys.modules)))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
 def test_words_after_a_program_are_its_own(tmp_path):
     assert (
         run(["time", "--app", "a", "--store", str(tmp_path / "s.db"), "true", "-h"])

@@ -20,7 +20,8 @@ from skelgen.prediction.skeleton_file import load, save_calibration
 from skelgen.signature import store
 from skelgen.signature.write import signature_text
 from skelgen.skeleton.methods import planner
-from skelgen.web import page_of, render_page
+from skelgen.web.page import page_of
+from skelgen.web.render import render_page
 from tests.unit.test_launch_record import FACTS as RUN
 from tests.unit.test_prediction_predict import FACTS, MEASURED
 from tests.unit.test_prediction_skeleton_file import save

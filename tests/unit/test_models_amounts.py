@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.models import fit_model, predict_with, refit
 from skelgen.models.amounts import outside, predict_count, predict_time, summed
 from skelgen.models.families import FamilySettings
 from skelgen.models.formulas import to_text
+from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import table_of
-from skelgen.models.transfer import terms_of
+from skelgen.models.transfer import refit, terms_of
 
 SIZES = (100, 200, 400, 800, 1600, 3200)
 GRID = [

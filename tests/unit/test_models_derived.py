@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies
 
 from skelgen.errors import InputError
-from skelgen.models import fit_model, predict_with
 from skelgen.models.derived import derive, predict_quantity, rate_of
 from skelgen.models.formulas import evaluate, parse
+from skelgen.models.model import fit_model, predict_with
 from skelgen.models.quantities import Quantity, QuantityKind
 from skelgen.models.run_quantities import of_runs
 from skelgen.models.runs import table_of

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.workload_models import FUNCTIONS, PURE, PURE_OF_TWO, STEPS, trial
 from skelgen.errors import UsageError
-from skelgen.models import Range, bisection, disagreement
+from skelgen.models.planning import Range, bisection, disagreement
 
 
 def sizes(*values):

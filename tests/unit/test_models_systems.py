@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skelgen.models import predict_with
+from skelgen.models.model import predict_with
 from skelgen.models.runs import table_of
 from skelgen.models.systems import carry
 

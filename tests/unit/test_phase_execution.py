@@ -33,8 +33,8 @@ from skelgen.phase_execution.plan import (
     elapsed_s,
     in_one_run,
 )
-from skelgen.phases import Parameters, Phase
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.phases.types import Parameters, Phase
 from tests import summaries
 from tests.method_errors import ERRORS
 from tests.unit.test_trust_recording_doubts import EVERYTHING

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from skelgen import ticks
 from skelgen.events import CallKind, function_info
-from skelgen.phases import Parameters, extract, extract_each
+from skelgen.phases.extract import extract, extract_each
+from skelgen.phases.types import Parameters
 from tests import builders, summaries
 from tests.random_programs import random_program
 

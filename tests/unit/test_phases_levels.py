@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen import ticks
-from skelgen.phases import Parameters, Phases, extract
+from skelgen.phases.extract import extract
+from skelgen.phases.types import Parameters, Phases
 from tests import builders, phase_programs, summaries
 
 

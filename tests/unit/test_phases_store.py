@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from skelgen._paths import shim_sources
 from skelgen.errors import InputError
-from skelgen.phases import extract, store
+from skelgen.phases import store
 from skelgen.phases.compare import compare
 from skelgen.phases.counts import counts
+from skelgen.phases.extract import extract
 from skelgen.phases.sign import sign
 from skelgen.phases.thresholds import FIRST_OCCURRENCES
 from skelgen.ticks import place

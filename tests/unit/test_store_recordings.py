@@ -16,8 +16,8 @@ from skelgen.store import Run, StoredRecording, open_store, opening
 from skelgen.store.checking import check_store
 from skelgen.store.migrations import scripts, version_of
 from skelgen.store.rows import MOST_RECORDING
-from skelgen.web import render_page
 from skelgen.web.recording_written import document_of
+from skelgen.web.render import render_page
 from skelgen.web.run_page import run_page
 from tests import postgresql
 from tests.recordings import made, save_run

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.matching import match
-from skelgen.symbols import OUTSIDE, cluster
+from skelgen.symbols.cluster import cluster
 from skelgen.symbols.times import LONGEST_POLLING_GAP_NS
+from skelgen.symbols.types import OUTSIDE
 from tests import builders
 from tests.damage import scramble
 from tests.random_programs import random_program

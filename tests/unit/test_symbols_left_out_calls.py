@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from skelgen.matching import match
-from skelgen.symbols import OUTSIDE, cluster
+from skelgen.symbols.cluster import cluster
+from skelgen.symbols.types import OUTSIDE
 from tests import builders
 from tests.summaries import ages, described
 

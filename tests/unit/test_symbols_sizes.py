@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.matching import match
-from skelgen.symbols import auto_threshold, cluster
+from skelgen.symbols.cluster import auto_threshold, cluster
 from skelgen.symbols.sizes import size_classes
 from tests import builders
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.matching import match
-from skelgen.symbols import cluster
+from skelgen.symbols.cluster import cluster
 from skelgen.symbols.tags import fewest_tags
 from skelgen.symbols.thresholds import MOST_TELLING_TAGS
 from tests import builders

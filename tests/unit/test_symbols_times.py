@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.matching import match
-from skelgen.symbols import cluster
+from skelgen.symbols.cluster import cluster
 from skelgen.units import NS_PER_S
 from tests import builders
 from tests.random_programs import random_program

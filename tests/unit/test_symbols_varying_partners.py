@@ -7,7 +7,8 @@ import pytest
 
 from skelgen.loops import fold
 from skelgen.matching import match
-from skelgen.symbols import VARYING, cluster
+from skelgen.symbols.cluster import cluster
+from skelgen.symbols.types import VARYING
 from tests import builders
 from tests.summaries import string
 

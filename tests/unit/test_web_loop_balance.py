@@ -7,8 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from skelgen.web import page_of, render_page
 from skelgen.web.loop_balance import STRIP_HEIGHT, BalanceView, balance_view
+from skelgen.web.page import page_of
+from skelgen.web.render import render_page
 from skelgen.web.wait_states import computation_of_ranks
 from tests.golden.rewrite import signature_of
 

@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from skelgen.web import page_of, render_page
 from skelgen.web.matrix_picture import MatrixView, matrix_view
+from skelgen.web.page import page_of
 from skelgen.web.rank_blocks import blocks_of_ranks, blocks_of_signature
+from skelgen.web.render import render_page
 from tests.golden.rewrite import signature_of
 
 SENDS = """

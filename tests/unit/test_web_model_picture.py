@@ -10,8 +10,8 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import ModelInput, RunTable, meaning_of
-from skelgen.web import PICTURE_BEGINS, render_model
-from skelgen.web.model_picture import model_picture, picture_size
+from skelgen.web.fill import PICTURE_BEGINS
+from skelgen.web.model_picture import model_picture, picture_size, render_model
 
 
 def runs(*names, time):

@@ -15,13 +15,14 @@ from skelgen.matching.waits import WaitKind, WaitState
 from skelgen.prediction.kept import KeptPrediction, KeptSet
 from skelgen.prediction.types import Calibration
 from skelgen.skeleton.plan import plan
-from skelgen.web import Comparison, Shares, page_of, render_page
 from skelgen.web.interval_picture import IntervalRow, dot_picture
 from skelgen.web.kept_rows import kept_rows
 from skelgen.web.loop_tree import MOST_ROWS, rows_of
 from skelgen.web.newest_answer import answer_of
+from skelgen.web.page import Comparison, Shares, page_of
 from skelgen.web.rank_blocks import blocks_of_signature
-from skelgen.web.render import EDGES, with_region
+from skelgen.web.regions import EDGES, with_region
+from skelgen.web.render import render_page
 from skelgen.web.run_pictures import dominant_loop
 from skelgen.web.time_table import time_rows
 from tests import builders

@@ -16,10 +16,11 @@ from skelgen.errors import InputError
 from skelgen.events.sites import SiteSummary
 from skelgen.timeline.coarser import coarser
 from skelgen.timeline.encoding import decoded
-from skelgen.web import recording_written, render_page
+from skelgen.web import recording_written
 from skelgen.web.recorded_blocks import recorded_blocks
 from skelgen.web.recording_read import read_recording
 from skelgen.web.recording_written import MOST_LISTED_RANKS, MOST_PACKED, document_of
+from skelgen.web.render import render_page
 from skelgen.web.run_page import run_page
 from skelgen.web.site import SitePage
 from skelgen.web.site_render import Frame, render_site

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from skelgen.timeline import RankWork, RunTimeline, collect, timeline_of
-from skelgen.web import page_of, render_page
-from skelgen.web.render import EDGES, with_region
+from skelgen.web.page import page_of
+from skelgen.web.regions import EDGES, with_region
+from skelgen.web.render import render_page
 from skelgen.web.timeline import STACK, timeline_view
 from tests.golden.rewrite import signature_of
 from tests.timelines import FUNCTIONS, run_of, times_of

@@ -12,9 +12,9 @@ import pytest
 from skelgen import workload
 from skelgen.cli.main import run
 from skelgen.errors import InputError, UsageError
-from skelgen.models import Range
+from skelgen.models.planning import Range
 from skelgen.phase_execution.estimate import Estimate
-from skelgen.phases import Phase
+from skelgen.phases.types import Phase
 from skelgen.pipeline import workload as pipeline_workload
 from skelgen.pipeline.keep_predictions import Subject
 from skelgen.pipeline.measure import Measurement
@@ -23,7 +23,7 @@ from skelgen.results import to_json
 from skelgen.results.predictions import MeasureResult
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
-from skelgen.web import render_workload
+from skelgen.web.workload_picture import render_workload
 from skelgen.workload import (
     Study,
     aligned,

@@ -22,7 +22,7 @@ from skelgen.skeleton.keep.expansion import weigh
 from skelgen.skeleton.quantities.communicator_places import places_in
 from skelgen.skeleton.quantities.vectors import is_pairwise
 from skelgen.skeleton.types import Operation, Program
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 SYNCHRONOUS, BUFFERED = 1, 2
 _MODES = {"synchronous": SYNCHRONOUS, "buffered": BUFFERED}

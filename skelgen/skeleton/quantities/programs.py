@@ -15,7 +15,7 @@ from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.sizes import Sizes
 from skelgen.skeleton.quantities.strings import INSERTED, SharedStrings
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 
 def programs_of(

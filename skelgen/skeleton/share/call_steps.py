@@ -23,7 +23,7 @@ from skelgen.events.functions import (
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, PROC_NULL
 from skelgen.skeleton.share.even_sizes import even
 from skelgen.skeleton.types import Operation, Plan, Serving, Turn
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 _PEERS = {*SENDING, *RECEIVING, CallKind.PROBE, CallKind.RMA}
 _SUPPORTED = {*_PEERS, *COLLECTIVES, *WITH_PARTNERS} | {

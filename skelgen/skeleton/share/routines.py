@@ -24,7 +24,7 @@ from skelgen.skeleton.share.repeats import RepeatedItems, repeats
 from skelgen.skeleton.share.request_places import Lifetimes, RequestRole, lifetimes
 from skelgen.skeleton.thresholds import LEAST_LINES_SAVED, LEAST_VARIED_COMPUTE_SHARE
 from skelgen.skeleton.types import TOLD, Operation, Plan, Program
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 
 @dataclass(frozen=True, slots=True, eq=False)

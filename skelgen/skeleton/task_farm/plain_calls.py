@@ -34,7 +34,7 @@ from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.visits import FarmPrograms
 from skelgen.skeleton.thresholds import LARGEST_OVERLAPPED_SHARE
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 _BLOCKING = {
     "MPI_Isend": "MPI_Send",

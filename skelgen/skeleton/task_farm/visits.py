@@ -13,7 +13,7 @@ from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
 from skelgen.loops import expand
 from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.types import Program
-from skelgen.symbols import VARYING
+from skelgen.symbols.types import VARYING
 
 #: Calls that a visit consists of.
 PLAIN = (CallKind.SEND, CallKind.RECEIVE)

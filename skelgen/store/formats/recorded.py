@@ -10,8 +10,8 @@ from pathlib import Path
 
 from skelgen.errors import InputError
 from skelgen.launch.record import RunFacts
-from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.types import Phase
 from skelgen.store.formats.cells import status_of
 from skelgen.store.formats.identity import identity_of
 from skelgen.store.formats.limits import LimitError, check_run

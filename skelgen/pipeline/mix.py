@@ -83,6 +83,14 @@ def fit_mix(
     fitted = fit_measured(wanted.slowdown, parts, lambda mix: _mixture(bench, mix))
     fitted = replace(fitted, runs=measuring.runs, uncertainty=wanted.uncertainty)
     progress.finish()
+    if wanted.uncertainty > SLOWDOWN_NOISE:
+        logger.warning(
+            "the application's slowdowns are known to %.1f %% only, at most %.1f %% "
+            "are trusted: this machine is not quiet; run skelgen mix again when it "
+            "is, or with more --runs",
+            100 * wanted.uncertainty,
+            100 * SLOWDOWN_NOISE,
+        )
     replace_file(run / MIX_FILE, mix_text(fitted))
     return fitted
 

@@ -123,7 +123,7 @@ def turn_s(gaps: NDArray[np.void], longest_s: float) -> float | None:
     if not whole_ns:
         return None
     lengths = np.sort(gaps["cpu_ns"])
-    covered = np.searchsorted(np.cumsum(lengths), LEAST_COVERED * whole_ns)
+    covered = int(np.searchsorted(np.cumsum(lengths), LEAST_COVERED * whole_ns))
     wanted_s = GAPS_IN_TURN * float(lengths[min(covered, len(lengths) - 1)]) / 1e9
     lasting_s = max(SHORTEST_TURN_S, wanted_s)
     # Every second turn is quiet, the others take turns among themselves.
@@ -146,7 +146,8 @@ def slowdown_in_turns(gaps: NDArray[np.void], turns: Turns) -> TurnsSlowdown:
     place = np.searchsorted(turns.begin_ns, gaps["begin_ns"], side="right") - 1
     ends = np.append(turns.begin_ns[1:], np.iinfo(np.int64).max)
     settled = gaps["begin_ns"] >= turns.begin_ns[place] + SETTLING_NS
-    inside = (place >= 0) & settled & (gaps["end_ns"] <= ends[place])
+    ended = gaps["end_ns"] <= ends[place]
+    inside = np.asarray((place >= 0) & settled & ended, np.bool_)
     kind = turns.kind[place]
     leaf = np.unique(gaps["leaf"], return_inverse=True)[1]
     leaves = int(leaf.max(initial=-1)) + 1
@@ -156,7 +157,7 @@ def slowdown_in_turns(gaps: NDArray[np.void], turns: Turns) -> TurnsSlowdown:
         chosen = inside & (kind == each)
         counts[each] = np.bincount(leaf[chosen], minlength=leaves)
         sums[each] = np.bincount(leaf[chosen], cpu_ns[chosen], leaves)
-    known = (counts >= FEWEST_GAPS).all(axis=0)
+    known = np.asarray((counts >= FEWEST_GAPS).all(axis=0), np.bool_)
     whole_ns = cpu_ns.sum()
     if not known.any() or not whole_ns:
         return TurnsSlowdown((1.0, 1.0), math.inf, 0.0)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from skelgen.events import Events, collect
-from skelgen.export import TraceStreams
+from skelgen.export.run import TraceStreams
 from skelgen.progress import NO_PROGRESS
 from skelgen.trace import open_trace
 from tests.trace_writer import RankWriter

@@ -357,6 +357,8 @@ int skelgen_decode(struct skelgen_stream *stream)
 
 		if (stream->position >= stream->size || !stream->data[stream->position])
 			return SKELGEN_STOP_DATA;
+		if (stream->position >= stream->pause)
+			return SKELGEN_STOP_PAUSE;
 		cursor.at = stream->data + stream->position;
 		tag = *cursor.at++;
 		if (tag & SKELGEN_REC_EVENT)

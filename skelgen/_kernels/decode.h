@@ -11,6 +11,7 @@ enum skelgen_stop {
 	SKELGEN_STOP_GROW_SHAPES = 3,
 	SKELGEN_STOP_GROW_VARIANTS = 4,
 	SKELGEN_STOP_FULL = 5,       /* more events than the caller has room for */
+	SKELGEN_STOP_PAUSE = 6,      /* as far as the caller wants for now */
 	SKELGEN_STOP_SHORT = 16,     /* damaged: the record runs past the end of the data */
 	SKELGEN_STOP_VARINT = 17,    /* damaged: a varint of more than 64 bits */
 	SKELGEN_STOP_SHAPE = 18,     /* damaged: an event of a shape that is not defined */
@@ -114,6 +115,7 @@ struct skelgen_stream {
 	const uint8_t *data;
 	int64_t size;     /* bytes at `data` that may be read */
 	int64_t position; /* of the next record [bytes] */
+	int64_t pause;    /* come back at the first record from here on [bytes] */
 
 	struct skelgen_definition *definitions;
 	int64_t definition_capacity;

@@ -4,8 +4,6 @@
 #include <string.h>
 #include "../../pmpi_shim/skelgen_record.h"
 
-#define MISSING (-1)
-
 /* The elements of one reference: one number, or a list. */
 struct elements {
 	const int64_t *values;
@@ -93,41 +91,99 @@ static struct elements elements_of(const struct skelgen_request_stream *stream, 
 	return elements;
 }
 
-/*
- * The serial of the request with this number; 0: its creation does not count, MISSING: there is
- * none (any more).
- */
-static int64_t serial_of(struct skelgen_request_stream *stream, int64_t number, bool ends)
-{
-	int32_t *owner;
-	int64_t serial;
+static const struct skelgen_request missing = {.number = -1};
 
-	if (number < 1 || number > stream->made)
-		return MISSING;
-	owner = &stream->owner[number - 1];
-	serial = *owner;
-	if (serial >= 0 && ends)
-		*owner = serial ? (int32_t)-serial : MISSING;
-	return serial < 0 ? MISSING : serial;
+/* The place of a request among the early ones that are still open, NULL: it is complete. */
+static struct skelgen_request *early(struct skelgen_request_stream *stream, int64_t number)
+{
+	int64_t low = 0, high = stream->early_count;
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (stream->early[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < stream->early_count && stream->early[low].number == number)
+		return &stream->early[low];
+	return NULL;
 }
 
-static int64_t resolve(struct skelgen_request_stream *stream, int64_t element, int64_t made,
-		       unsigned action)
+/* The request with this number; `missing` when there is none (any more). */
+static struct skelgen_request take(struct skelgen_request_stream *stream, int64_t number, bool ends)
 {
-	int64_t serial;
+	struct skelgen_request *request;
 
+	if (number < 1 || number > stream->made)
+		return missing;
+	if (number > stream->before)
+		request = &stream->recent[number - 1 - stream->before];
+	else
+		request = early(stream, number);
+	if (!request || !request->open)
+		return missing;
+	if (ends)
+		request->open = 0;
+	return *request;
+}
+
+/* Keep those of the requests that are open; return how many. */
+static int64_t keep_open(struct skelgen_request *to, const struct skelgen_request *from,
+			 int64_t count)
+{
+	int64_t kept = 0;
+
+	for (int64_t i = 0; i < count; i++)
+		if (from[i].open)
+			to[kept++] = from[i];
+	return kept;
+}
+
+/* Make room for more requests among the recent ones; false: the tables must grow. */
+static bool has_room(struct skelgen_request_stream *stream, int64_t more)
+{
+	int64_t held = stream->made - stream->before, half = held / 2, open = 0;
+
+	if (held + more <= stream->capacity)
+		return true;
+	if (held - half + more > stream->capacity)
+		return false;
+	stream->early_count = keep_open(stream->early, stream->early, stream->early_count);
+	for (int64_t i = 0; i < half; i++)
+		open += stream->recent[i].open;
+	if (stream->early_count + open > stream->capacity / 2)
+		return false;
+	stream->early_count += keep_open(stream->early + stream->early_count, stream->recent, half);
+	memmove(stream->recent, stream->recent + half,
+		(size_t)(held - half) * sizeof(*stream->recent));
+	stream->before += half;
+	return true;
+}
+
+static void make(struct skelgen_request_stream *stream, struct skelgen_request request)
+{
+	request.number = ++stream->made;
+	request.open = 1;
+	stream->recent[stream->made - 1 - stream->before] = request;
+}
+
+static struct skelgen_request resolve(struct skelgen_request_stream *stream, int64_t element,
+				      int64_t made, unsigned action)
+{
 	if (element > 0)
-		return serial_of(stream, made - element + 1, action & SKELGEN_ACTION_ENDS);
+		return take(stream, made - element + 1, action & SKELGEN_ACTION_ENDS);
 	if (element == 0 || -element > stream->persistent_made)
-		return MISSING;
-	serial = stream->persistent[-element - 1];
+		return missing;
 	if (action & SKELGEN_ACTION_STARTS)
-		stream->owner[stream->made++] = (int32_t)serial;
-	return serial;
+		make(stream, stream->persistent[-element - 1]);
+	return stream->persistent[-element - 1];
 }
 
 /* Tell the statuses of this event which call created their request. */
-static void resolve_statuses(struct skelgen_requests *r, const int64_t *serials, int64_t count)
+static void resolve_statuses(struct skelgen_requests *r, const struct skelgen_request *named,
+			     int64_t count)
 {
 	for (; r->status_next < r->status_count; r->status_next++) {
 		struct skelgen_request_status *status = &r->statuses[r->status_next];
@@ -135,9 +191,12 @@ static void resolve_statuses(struct skelgen_requests *r, const int64_t *serials,
 		if (status->event > r->event)
 			break;
 		status->creator = -1;
-		if (status->event == r->event && status->position < count &&
-		    serials[status->position] > 0)
-			status->creator = r->creator[serials[status->position] - 1];
+		if (status->event < r->event || status->position >= count ||
+		    named[status->position].number < 0)
+			continue;
+		status->creator = named[status->position].creator;
+		status->shape = named[status->position].shape;
+		status->size_bytes = named[status->position].size_bytes;
 	}
 }
 
@@ -152,77 +211,86 @@ static int64_t foreign_here(const struct skelgen_requests *r)
 }
 
 static int room_for(struct skelgen_requests *r, struct skelgen_request_stream *stream,
-		    int64_t count)
+		    int64_t count, unsigned action)
 {
-	if (r->row_count + 1 >= r->row_capacity)
+	int64_t made = (action & SKELGEN_ACTION_CREATES ? 1 : 0) +
+		       (action & SKELGEN_ACTION_STARTS ? count : 0);
+
+	if (r->row_first && r->row_count + 1 >= r->row_capacity)
 		return SKELGEN_REQUESTS_GROW_ROWS;
-	if (r->value_count + count > r->value_capacity)
+	if (r->row_first && r->value_count + count > r->value_capacity)
 		return SKELGEN_REQUESTS_GROW_VALUES;
 	if (count > r->scratch_capacity)
 		return SKELGEN_REQUESTS_GROW_SCRATCH;
-	if (stream->made + count + 1 > stream->owner_capacity) {
+	if (made && !has_room(stream, made)) {
 		r->growing = stream - r->streams;
-		return SKELGEN_REQUESTS_GROW_OWNERS;
+		return SKELGEN_REQUESTS_GROW_OPEN;
 	}
 	return SKELGEN_REQUESTS_DONE;
 }
 
 /* Age of a request among those of its sort, negative for persistent ones. */
-static int64_t age_of(const struct skelgen_requests *r, int64_t serial)
+static int64_t age_of(const struct skelgen_requests *r, int64_t birth)
 {
-	int64_t birth = r->birth[serial - 1];
-
 	return birth < 0 ? -(r->lasting + birth + 1) : r->created - r->lasting - birth + 1;
 }
 
-/* Turn one event's reference into a row of ages. */
+static void count_start(struct skelgen_requests *r, const struct skelgen_request *request)
+{
+	r->started_count[request->shape]++;
+	r->started_bytes[request->shape] += request->size_bytes;
+}
+
+/* Turn one event's reference into a row of ages; its requests come to stand in `scratch`. */
 static void follow(struct skelgen_requests *r, struct skelgen_request_stream *stream,
 		   const struct elements *elements, int64_t foreign, unsigned action)
 {
 	int64_t made = stream->made, kept = 0, count = elements->count;
-	int64_t *serials = r->scratch;
+	struct skelgen_request *named = r->scratch;
 
 	for (int64_t i = 0; i < count; i++) {
 		int64_t element = elements->values ? elements->values[i] : elements->single;
 
-		serials[i] = resolve(stream, element, made, action);
+		named[i] = resolve(stream, element, made, action);
 	}
-	resolve_statuses(r, serials, count);
+	resolve_statuses(r, named, count);
 	for (int64_t i = 0; i < foreign; i++) {
 		const struct skelgen_foreign_request *other = &r->foreign[r->foreign_next++];
 
-		serials[count++] = other->stream < 0
-					   ? MISSING
-					   : serial_of(&r->streams[other->stream], other->number,
-						       action & SKELGEN_ACTION_ENDS);
+		named[count++] = other->stream < 0 ? missing
+						   : take(&r->streams[other->stream], other->number,
+							  action & SKELGEN_ACTION_ENDS);
 	}
 	for (int64_t i = 0; i < count; i++) {
-		r->dropped += serials[i] == MISSING;
-		if (serials[i] > 0)
-			serials[kept++] = age_of(r, serials[i]);
+		r->dropped += named[i].number < 0;
+		if (named[i].number < 0 || named[i].creator < 0)
+			continue;
+		r->ages[kept++] = age_of(r, named[i].birth);
+		if (action & SKELGEN_ACTION_COUNTED)
+			count_start(r, &named[i]);
 	}
 	r->elements += count;
-	r->reference[r->event] = number_row(r, serials, kept);
+	r->reference[r->event] = r->row_first ? number_row(r, r->ages, kept) : 0;
 }
 
 static void create(struct skelgen_requests *r, struct skelgen_request_stream *stream,
 		   unsigned action)
 {
-	int32_t serial = 0;
+	struct skelgen_request request = {.creator = -1};
 
-	if (action & SKELGEN_ACTION_NEW && r->created < r->creator_capacity) {
-		r->creator[r->created] = (uint32_t)r->event;
-		serial = (int32_t)++r->created;
-		if (action & SKELGEN_ACTION_LASTING)
-			r->birth[serial - 1] = -(int32_t)++r->lasting;
-		else
-			r->birth[serial - 1] = serial - (int32_t)r->lasting;
+	if (action & SKELGEN_ACTION_NEW) {
+		r->created++;
+		request.creator = r->before + r->event;
+		request.birth =
+			action & SKELGEN_ACTION_LASTING ? -++r->lasting : r->created - r->lasting;
+		request.shape = r->shape ? r->shape[r->event] : 0;
+		request.size_bytes = r->size_bytes ? r->size_bytes[r->event] : 0;
 	}
 	if (action & SKELGEN_ACTION_CREATES)
-		stream->owner[stream->made++] = serial;
+		make(stream, request);
 	if (action & SKELGEN_ACTION_PERSISTENT &&
 	    stream->persistent_made < stream->persistent_capacity)
-		stream->persistent[stream->persistent_made++] = serial;
+		stream->persistent[stream->persistent_made++] = request;
 }
 
 /* Go through the events until they end or a table is full. */
@@ -242,7 +310,7 @@ int skelgen_requests(struct skelgen_requests *r)
 		elements = elements_of(stream, reference);
 		if (r->elements > r->element_limit)
 			return SKELGEN_REQUESTS_EXCESS;
-		stop = room_for(r, stream, elements.count + foreign);
+		stop = room_for(r, stream, elements.count + foreign, action);
 		if (stop)
 			return stop;
 		if (elements.count || foreign)

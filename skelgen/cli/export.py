@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,10 +11,8 @@ from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
+from skelgen.export.formats import FORMATS
 from skelgen.units import format_bytes
-
-if TYPE_CHECKING:
-    from skelgen.export import FORMATS
 
 
 def export(
@@ -51,7 +49,6 @@ def export(
     verbose: Verbose = 0,
 ) -> None:
     """Write a recorded run in the format of another tool, to look at it there."""
-    from skelgen.export import FORMATS
     from skelgen.pipeline.export import export as run_export
     from skelgen.results.running import ExportResult
 

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from skelgen.events.away import of_all
 from skelgen.events.epochs import GROUPED, sort_out
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
-from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
+from skelgen.events.ranks import (
+    RankEvents,
+    decode_rank,
+    end_without_finalize,
+    remove,
+    requests_of,
+)
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import FileShapes, Names, interpret
@@ -20,9 +26,6 @@ from skelgen.events.types import SHAPE_DTYPE, Calls, Events
 from skelgen.events.wildcards import resolve
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace import EventColumns, RankFile, TimeScale, Trace
-
-#: Ends that say when the program ended although it did not call MPI_Finalize.
-_ENDED = ("exit", "abort")
 
 
 def collect(trace: Trace, progress: Progress = NO_PROGRESS) -> Events:
@@ -169,13 +172,8 @@ class _Collector:
         if len(gone):
             found, total = remove(found, gone)
         if not len(ends):
-            end = last
-            stop = file.definitions.end
-            if stop is not None and stop.reason in _ENDED:
-                unit_ns = scale.ns_per_unit / 2**file.header.unit_shift
-                since = (stop.ticks - file.header.start_ticks) * unit_ns
-                end = max(last, scale.origin_ns + min(int(since), 1 << 61))
-                tail = end - last
+            end = end_without_finalize(file, scale, int(last))
+            tail = end - last
         self.begin_ns[rank], self.end_ns[rank] = begin, max(begin, end)
         self.tail_ns[rank] = tail
         return found, total

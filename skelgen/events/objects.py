@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import CallKind, function_info
-from skelgen.events.types import WINDOW_KINDS, Calls, Communicator
+from skelgen.events.totals import RunTotals
+from skelgen.events.types import WINDOW_KINDS, Communicator
 from skelgen.units import seconds
 
 #: What the communicator of a file is called.
@@ -55,33 +56,21 @@ def is_object(one: Communicator) -> bool:
     return one.kind == FILE or one.kind in WINDOW_KINDS
 
 
-def summarise_objects(
-    calls: Calls, count: NDArray[np.int64], time_ns: NDArray[np.float64]
-) -> tuple[ObjectSummary, ...]:
-    """Sum up the calls on windows and files, longest time first.
-
-    Parameters
-    ----------
-    calls : Calls
-    count : int64 array
-        Calls of each shape.
-    time_ns : float64 array
-        Time inside the calls of each shape [ns].
-    """
+def summarise_objects(totals: RunTotals) -> tuple[ObjectSummary, ...]:
+    """Sum up the calls on windows and files, longest time first."""
+    calls = totals.run.calls
     table = calls.communicators
     if not any(map(is_object, table)):
         return ()
     whose = calls.shapes["communicator"] + 1
-    moved = np.bincount(
-        calls.shape, weights=calls.size_bytes, minlength=len(calls.shapes)
-    )
+    moved = totals.size_bytes.copy()
     kinds = [function_info(name).kind for name in calls.functions]
     moves = np.isin(np.array([*kinds, CallKind.LOCAL]), (CallKind.RMA, CallKind.IO))
     moved[~moves[calls.shapes["function"]]] = 0
     sums: NDArray[np.float64] = np.stack(
         [
             np.bincount(whose, weights=weights, minlength=len(table) + 1)[1:]
-            for weights in (count, time_ns, moved)
+            for weights in (totals.count, totals.time_ns, moved)
         ]
     )
     found: dict[tuple[str, str, int], list[int]] = {}

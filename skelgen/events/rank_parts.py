@@ -78,20 +78,7 @@ class EventsOfRanks:
 
     def outline(self) -> EventsOfRanks:
         """Return the part without its calls."""
-        events, calls = self.events, self.events.calls
-        none = {name: getattr(events, name)[:0].copy() for name in _OF_CALLS}
-        columns = ("shape", "size_bytes", "ages", "vector_call", "vectors")
-        nothing = {name: getattr(calls, name)[:0].copy() for name in columns}
-        return replace(
-            self,
-            events=replace(
-                events, calls=replace(calls, **nothing), threads=None, **none
-            ),
-        )
-
-
-#: What `Events` has of each call.
-_OF_CALLS = ("enter_ns", "leave_ns", "compute_ns", "away")
+        return replace(self, events=self.events.outline())
 
 
 @dataclass(frozen=True, slots=True)

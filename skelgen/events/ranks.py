@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,8 @@ from skelgen.trace import EventColumns, RankFile, TimeScale, decode
 from skelgen.trace.stream import Decoded
 
 _PIECE = 1 << 16
+#: Ends that say when the program ended although it did not call MPI_Finalize.
+_ENDED = ("exit", "abort")
 #: Calls with vectors: event, index of the file, its shape, its two vectors.
 VECTOR_DTYPE = np.dtype(
     [
@@ -209,10 +211,7 @@ def _foreign(
 ) -> NDArray[np.void]:
     index = {file.header.thread: i for i, file in enumerate(files)}
     joined = _in_order([one.foreign for one in decoded], parts, order)
-    result = np.zeros(len(joined), dtype("foreign_request"))
-    result["event"], result["number"] = joined["event"], joined["number"]
-    result["stream"] = [index.get(thread, -1) for thread in joined["thread"].tolist()]
-    return result
+    return foreign_of(joined, index)
 
 
 def _vectors(
@@ -274,18 +273,56 @@ def requests_of(
     events: RankEvents, files: Sequence[RankFile], count: int
 ) -> RankRequests:
     """Describe what the first `count` events do with requests."""
-    statuses = np.zeros(len(events.statuses), dtype("request_status"))
-    for name in ("event", "position"):
-        statuses[name] = events.statuses[name]
-    statuses["creator"] = -1
     return RankRequests(
         variant=events.columns.variant[:count],
         action=events.action,
         reference=events.columns.reference[:count],
         stream=None if events.stream is None else events.stream[:count],
         lists=[file.definitions.lists for file in files],
-        requests=[file.facts.requests for file in files],
         persistent=[file.facts.persistent for file in files],
         foreign=events.foreign,
-        statuses=statuses,
+        statuses=statuses_of(events.statuses),
     )
+
+
+def end_without_finalize(file: RankFile, scale: TimeScale, last_ns: int) -> int:
+    """Return when a rank ended that did not call MPI_Finalize [ns].
+
+    Parameters
+    ----------
+    file : RankFile
+    scale : TimeScale
+    last_ns : int
+        End of its last event [ns].
+    """
+    stop = file.definitions.end
+    if stop is None or stop.reason not in _ENDED:
+        return last_ns
+    unit_ns = scale.ns_per_unit / 2**file.header.unit_shift
+    since = (stop.ticks - file.header.start_ticks) * unit_ns
+    return max(last_ns, scale.origin_ns + min(int(since), 1 << 61))
+
+
+def foreign_of(table: NDArray[np.void], index: Mapping[int, int]) -> NDArray[np.void]:
+    """Return what the kernel of requests wants to know of those of other threads.
+
+    Parameters
+    ----------
+    table : structured array
+        As decoded.
+    index : mapping of int to int
+        From threads to their files.
+    """
+    result = np.zeros(len(table), dtype("foreign_request"))
+    result["event"], result["number"] = table["event"], table["number"]
+    result["stream"] = [index.get(thread, -1) for thread in table["thread"].tolist()]
+    return result
+
+
+def statuses_of(table: NDArray[np.void]) -> NDArray[np.void]:
+    """Return statuses as the kernel of requests fills them."""
+    result = np.zeros(len(table), dtype("request_status"))
+    for name in ("event", "position"):
+        result[name] = table[name]
+    result["creator"] = -1
+    return result

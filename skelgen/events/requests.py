@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,16 @@ from skelgen.trace.definition_types import Ragged
 from skelgen.trace.format import struct_dtype
 
 _FIRST_ROWS = 1 << 10
+#: Requests that are followed at first.
+_FIRST_OPEN = 1 << 8
+_REQUEST = "struct skelgen_request"
 #: A call that lists more requests than this on average is damage.
 _MOST_ELEMENTS = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankRequests:
-    """What the calls of one rank do with requests, in order of time.
+    """What the calls of one rank, or a block of them, do with requests.
 
     Attributes
     ----------
@@ -38,12 +41,17 @@ class RankRequests:
         Thread of each call, as an index; None when there is one.
     lists : sequence of Ragged
         Of each thread.
-    requests, persistent : sequence of int
-        Requests and persistent requests that calls of each thread make.
+    persistent : sequence of int
+        Persistent requests that calls of each thread make.
     foreign : structured array
         ``struct skelgen_foreign_request``, by event.
     statuses : structured array
         ``struct skelgen_request_status``, by event; ``creator`` is set here.
+    shape : (n,) uint32 array, optional
+        Number of what is known of each call.
+    size_bytes : (n,) int64 array, optional
+        Bytes of each call; where these two are given, statuses get those of their
+        creators, and starts are counted.
     """
 
     variant: NDArray[np.uint32]
@@ -51,10 +59,11 @@ class RankRequests:
     reference: NDArray[np.uint32]
     stream: NDArray[np.uint16] | None
     lists: Sequence[Ragged]
-    requests: Sequence[int]
     persistent: Sequence[int]
     foreign: NDArray[np.void]
     statuses: NDArray[np.void]
+    shape: NDArray[np.uint32] | None = None
+    size_bytes: NDArray[np.int64] | None = None
 
 
 @cache
@@ -113,10 +122,9 @@ class AgeRows:
         int
             References to requests that do not exist (any more): damage.
         """
-        run = _Run(self, rank)
-        run.go()
-        self.count, self.used = run.state.row_count, run.state.value_count
-        return int(run.state.dropped)
+        follower = RequestFollower(rank.lists, rank.persistent, len(rank.variant), self)
+        follower.follow(rank)
+        return follower.dropped
 
     def add(self, row: tuple[int, ...]) -> int:
         """Return the number of a row that no request makes, such as partners."""
@@ -141,71 +149,86 @@ class AgeRows:
         return self.first[: self.count + 1].copy(), self.values[: self.used].copy()
 
 
-class _Run:
-    """One pass of the kernel over a rank, with the memory that it uses."""
+class RequestFollower:
+    """Knows which requests of a rank are open while its calls go by.
 
-    def __init__(self, rows: AgeRows, rank: RankRequests) -> None:
-        self.rows = rows
-        self.rank = rank
-        streams = len(rank.lists)
-        events = len(rank.variant)
-        creating = (rank.action & kernel().lib.SKELGEN_ACTION_NEW) != 0
-        created = int(creating[rank.variant].sum()) if creating.any() else 0
-        self.owners = [np.zeros(made + 1, np.int32) for made in rank.requests]
-        self.persistent = [np.zeros(made + 1, np.int32) for made in rank.persistent]
-        self.creator = np.zeros(created + 1, np.uint32)
-        self.birth = np.zeros(created + 1, np.int32)
-        self.scratch = np.zeros(_FIRST_ROWS, np.int64)
-        self.streams = kernel().ffi.new("struct skelgen_request_stream[]", streams)
-        self.state = kernel().ffi.new("struct skelgen_requests *")
-        self._attach_rank(events, created)
+    Its memory grows with the requests that are open at one time.
+
+    Parameters
+    ----------
+    lists : sequence of Ragged
+        Of each thread.
+    persistent : sequence of int
+        Persistent requests that calls of each thread make.
+    events : int
+        Of the rank, all blocks.
+    rows : AgeRows, optional
+        Extended here; without them references become 0.
+
+    Attributes
+    ----------
+    started : (2, shapes) int64 array
+        Starts of the persistent requests that calls of each shape made, and their
+        bytes [bytes].
+    """
+
+    def __init__(
+        self,
+        lists: Sequence[Ragged],
+        persistent: Sequence[int],
+        events: int,
+        rows: AgeRows | None = None,
+    ) -> None:
+        streams, new = len(lists), partial(np.zeros, _FIRST_OPEN, dtype("request"))
+        self._rows = rows
+        self._lists = lists
+        self._open = [[new(), new()] for _ in range(streams)]
+        self._persistent = [np.zeros(made + 1, dtype("request")) for made in persistent]
+        self._scratch = new()
+        self._ages = np.zeros(len(self._scratch), np.int64)
+        self.started = np.zeros((2, 0), np.int64)
+        self._streams = kernel().ffi.new("struct skelgen_request_stream[]", streams)
+        self._state = kernel().ffi.new("struct skelgen_requests *")
+        self._state.streams, self._state.stream_count = self._streams, streams
+        self._state.element_limit = _MOST_ELEMENTS * (events + _FIRST_ROWS)
+        for i, one in enumerate(lists):
+            stream = self._streams[i]
+            stream.list_first = _pointer(one.first, "int64_t")
+            stream.list_values = _pointer(one.values, "int64_t")
+            stream.list_count = len(one.first) - 1
+            stream.persistent = _pointer(self._persistent[i], _REQUEST)
+            stream.persistent_capacity = persistent[i]
+
+    @property
+    def dropped(self) -> int:
+        """Return how many references were to requests that do not exist (any more)."""
+        return int(self._state.dropped)
+
+    @property
+    def most_open(self) -> int:
+        """Return how many requests of a thread there is room for."""
+        return max(len(recent) for recent, _ in self._open)
+
+    def make_room(self, shapes: int) -> None:
+        """Let `started` have so many columns at least."""
+        more = shapes - self.started.shape[1]
+        if more > 0:
+            self.started = np.pad(self.started, ((0, 0), (0, shapes + more)))
+
+    def follow(self, block: RankRequests) -> None:
+        """Take the next events of the rank: references become rows of ages.
+
+        Raises
+        ------
+        InputError
+            When lists of requests are longer than they can be.
+        """
+        lib, state = kernel().lib, self._state
+        state.before += state.event_count
+        state.event = state.foreign_next = state.status_next = 0
+        self._attach_block(block)
         self._attach()
-
-    def _attach_rank(self, events: int, created: int) -> None:
-        state, rank = self.state, self.rank
-        state.event_count = events
-        state.element_limit = _MOST_ELEMENTS * (events + _FIRST_ROWS)
-        state.variant = _pointer(rank.variant, "uint32_t")
-        state.action = _pointer(rank.action, "uint8_t")
-        state.reference = _pointer(rank.reference, "uint32_t")
-        if rank.stream is not None:
-            state.stream = _pointer(rank.stream, "uint16_t")
-        state.streams, state.stream_count = self.streams, len(self.streams)
-        state.foreign = _pointer(rank.foreign, "struct skelgen_foreign_request")
-        state.foreign_count = len(rank.foreign)
-        state.statuses = _pointer(rank.statuses, "struct skelgen_request_status")
-        state.status_count = len(rank.statuses)
-        state.creator = _pointer(self.creator, "uint32_t")
-        state.birth = _pointer(self.birth, "int32_t")
-        state.creator_capacity = created
-        state.row_count, state.value_count = self.rows.count, self.rows.used
-        for i, lists in enumerate(rank.lists):
-            stream = self.streams[i]
-            stream.list_first = _pointer(lists.first, "int64_t")
-            stream.list_values = _pointer(lists.values, "int64_t")
-            stream.list_count = len(lists.first) - 1
-            stream.persistent = _pointer(self.persistent[i], "int32_t")
-            stream.persistent_capacity = rank.persistent[i]
-
-    def _attach(self) -> None:
-        """Tell the kernel where the tables are that can grow."""
-        state, rows = self.state, self.rows
-        state.row_first = _pointer(rows.first, "int64_t")
-        state.row_capacity = len(rows.first)
-        state.values = _pointer(rows.values, "int64_t")
-        state.value_capacity = len(rows.values)
-        state.slots = _pointer(rows.slots, "uint32_t")
-        state.slot_bits = len(rows.slots).bit_length() - 1
-        state.scratch = _pointer(self.scratch, "int64_t")
-        state.scratch_capacity = len(self.scratch)
-        for i, owner in enumerate(self.owners):
-            self.streams[i].owner = _pointer(owner, "int32_t")
-            self.streams[i].owner_capacity = len(owner)
-
-    def go(self) -> None:
-        """Run to the end."""
-        lib = kernel().lib
-        while (stop := lib.skelgen_requests(self.state)) != lib.SKELGEN_REQUESTS_DONE:
+        while (stop := lib.skelgen_requests(state)) != lib.SKELGEN_REQUESTS_DONE:
             if stop == lib.SKELGEN_REQUESTS_EXCESS:
                 raise InputError(
                     "the trace lists more requests than its calls can have: it is "
@@ -214,20 +237,62 @@ class _Run:
             self._grow(stop)
             self._attach()
             if stop == lib.SKELGEN_REQUESTS_GROW_ROWS:
-                lib.skelgen_requests_rehash(self.state)
+                lib.skelgen_requests_rehash(state)
+        if self._rows is not None:
+            self._rows.count, self._rows.used = state.row_count, state.value_count
+
+    def _attach_block(self, block: RankRequests) -> None:
+        state, null = self._state, kernel().ffi.NULL
+        state.event_count = len(block.variant)
+        state.variant = _pointer(block.variant, "uint32_t")
+        state.action = _pointer(block.action, "uint8_t")
+        state.reference = _pointer(block.reference, "uint32_t")
+        state.stream = null
+        if block.stream is not None:
+            state.stream = _pointer(block.stream, "uint16_t")
+        state.foreign = _pointer(block.foreign, "struct skelgen_foreign_request")
+        state.foreign_count = len(block.foreign)
+        state.statuses = _pointer(block.statuses, "struct skelgen_request_status")
+        state.status_count = len(block.statuses)
+        state.shape = state.size_bytes = null
+        if block.shape is not None and block.size_bytes is not None:
+            state.shape = _pointer(block.shape, "uint32_t")
+            state.size_bytes = _pointer(block.size_bytes, "int64_t")
+        if self._rows is not None:
+            state.row_count, state.value_count = self._rows.count, self._rows.used
+
+    def _attach(self) -> None:
+        """Tell the kernel where the tables are that can grow."""
+        state, rows = self._state, self._rows
+        if rows is not None:
+            state.row_first = _pointer(rows.first, "int64_t")
+            state.row_capacity = len(rows.first)
+            state.values = _pointer(rows.values, "int64_t")
+            state.value_capacity = len(rows.values)
+            state.slots = _pointer(rows.slots, "uint32_t")
+            state.slot_bits = len(rows.slots).bit_length() - 1
+        state.started_count = _pointer(self.started[0], "int64_t")
+        state.started_bytes = _pointer(self.started[1], "int64_t")
+        state.scratch = _pointer(self._scratch, _REQUEST)
+        state.ages = _pointer(self._ages, "int64_t")
+        state.scratch_capacity = len(self._scratch)
+        for stream, (recent, early) in zip(self._streams, self._open, strict=True):
+            stream.recent = _pointer(recent, _REQUEST)
+            stream.early = _pointer(early, _REQUEST)
+            stream.capacity = len(recent)
 
     def _grow(self, stop: int) -> None:
-        lib, rows = kernel().lib, self.rows
-        if stop == lib.SKELGEN_REQUESTS_GROW_ROWS:
+        lib, rows = kernel().lib, self._rows
+        if stop == lib.SKELGEN_REQUESTS_GROW_SCRATCH:
+            self._scratch, self._ages = _doubled(self._scratch), _doubled(self._ages)
+        elif stop == lib.SKELGEN_REQUESTS_GROW_OPEN:
+            i = self._state.growing
+            self._open[i] = [_doubled(one) for one in self._open[i]]
+        elif rows is not None and stop == lib.SKELGEN_REQUESTS_GROW_ROWS:
             rows.first = _doubled(rows.first)
             rows.slots = np.zeros(4 * len(rows.first), np.uint32)
-        elif stop == lib.SKELGEN_REQUESTS_GROW_VALUES:
+        elif rows is not None:
             rows.values = _doubled(rows.values)
-        elif stop == lib.SKELGEN_REQUESTS_GROW_SCRATCH:
-            self.scratch = _doubled(self.scratch)
-        else:
-            i = self.state.growing
-            self.owners[i] = _doubled(self.owners[i])
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skelgen.dwarf import SourceLine
 from skelgen.events.shapes import CALLED_BY
-from skelgen.events.types import Events
+from skelgen.events.totals import RunTotals
 from skelgen.units import seconds
 
 
@@ -76,29 +75,19 @@ def _frame(where: str, source: SourceLine) -> str:
     return " ".join(filter(None, (source.place or where, source.function)))
 
 
-def call_sites(
-    events: Events, count: NDArray[np.int64], time_ns: NDArray[np.float64]
-) -> tuple[SiteSummary, ...]:
-    """Sum up the calls of each place, longest time first.
-
-    Parameters
-    ----------
-    events : Events
-    count : int64 array
-        Calls of each shape.
-    time_ns : float64 array
-        Time inside the calls of each shape [ns].
-    """
-    shapes = events.calls.shapes
+def call_sites(totals: RunTotals) -> tuple[SiteSummary, ...]:
+    """Sum up the calls of each place, longest time first."""
+    run = totals.run
+    shapes = run.calls.shapes
     places = np.stack([shapes["function"], shapes["site"]], axis=1)
     distinct, where = np.unique(places, axis=0, return_inverse=True)
     where = where.reshape(-1)
-    calls = np.bincount(where, weights=count, minlength=len(distinct))
-    inside = np.bincount(where, weights=time_ns, minlength=len(distinct))
+    calls = np.bincount(where, weights=totals.count, minlength=len(distinct))
+    inside = np.bincount(where, weights=totals.time_ns, minlength=len(distinct))
     rows = [
         SiteSummary(
-            events.calls.functions[function],
-            events.sites[site],
+            run.calls.functions[function],
+            run.sites[site],
             int(calls[i]),
             seconds(float(inside[i])),
         )

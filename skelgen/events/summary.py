@@ -16,8 +16,8 @@ from skelgen.events.conditions import Conditions, conditions
 from skelgen.events.objects import ObjectSummary, is_object, summarise_objects
 from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.thresholds import COSTLY_S, COSTLY_SHARE
-from skelgen.events.traffic import traffic
-from skelgen.events.types import FAILED_POLL, Calls, Events
+from skelgen.events.totals import RunTotals, ShapeSums, totals_of
+from skelgen.events.types import Events
 from skelgen.events.uncounted_calls import PassedOn, passed_on, unit_ns
 from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import RankFile, Trace
@@ -157,7 +157,7 @@ class RunSummary:
 
 
 def summarise_run(trace: Trace, events: Events) -> RunSummary:
-    """Describe a recorded run.
+    """Describe a recorded run that was read as a whole.
 
     Parameters
     ----------
@@ -165,17 +165,28 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     events : Events
         What `collect` made of it.
     """
+    return summary_of(trace, totals_of(events))
+
+
+def summary_of(trace: Trace, totals: RunTotals) -> RunSummary:
+    """Describe a recorded run.
+
+    Parameters
+    ----------
+    trace : Trace
+    totals : RunTotals
+        Of its calls.
+    """
+    run = totals.run
     first = trace.files[0].header
     hosts = {file.header.world_rank: file.header.host for file in trace.files}
-    elapsed_ns = float((events.end_ns - events.begin_ns).sum())
-    inside_ns = float((events.leave_ns - events.enter_ns).sum())
-    sent = traffic(events.calls)
+    elapsed_ns = float((run.end_ns - run.begin_ns).sum())
+    inside_ns = float(totals.inside_ns.sum())
     others = passed_on(trace.files)
     passed = tuple(one for one in others if one.communicates)
     taken = conditions(trace.files)
     unseen = unseen_of(trace.files)
     not_seen = tuple(str(doubt) for doubt in unseen_doubts(unseen))
-    count, time_ns = _by_shape(events)
     recorder_s, rare_s = _recorder_s(trace.files)
     recorder_share = recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0
     costly = _costly(trace, recorder_s, rare_s, recorder_share)
@@ -192,18 +203,18 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         threads=len(trace.files),
         hosts=tuple(Counter(hosts.values()).items()),
         events=trace.events,
-        application_s=seconds(events.application_ns),
+        application_s=seconds(run.application_ns),
         mpi_share=min(inside_ns / elapsed_ns, 1.0) if elapsed_ns else 0.0,
         trace_bytes=trace.size_bytes,
         bytes_per_event=sum(f.used_bytes for f in trace.files) / max(trace.events, 1),
         unchecked_bytes=sum(f.used_bytes - f.checked_bytes for f in trace.files),
         older_files=sum(not f.checked_bytes for f in trace.files),
-        functions=_functions(events.calls, count, time_ns, sent.function_bytes),
-        communicators=_communicators(events.calls),
-        objects=summarise_objects(events.calls, count, time_ns),
-        sites=call_sites(events, count, time_ns),
-        matrix=sent.matrix,
-        messages=sent.messages,
+        functions=_functions(totals),
+        communicators=_communicators(totals),
+        objects=summarise_objects(totals),
+        sites=call_sites(totals),
+        matrix=totals.sent.matrix,
+        messages=totals.sent.messages,
         passed=passed,
         local=tuple(one for one in others if not one.communicates),
         taken=taken,
@@ -213,7 +224,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         clean=trace.clean,
         warnings=(
             *trace.warnings,
-            *events.warnings,
+            *run.warnings,
             *taken.warnings,
             *costly,
             *unrecorded,
@@ -229,25 +240,6 @@ def _date(realtime_ns: int) -> str:
         return "unknown"
 
 
-def _by_shape(events: Events) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return calls of each shape, and the time inside them [ns]."""
-    calls = events.calls
-    shapes = len(calls.shapes)
-    count = np.zeros(shapes, np.int64)
-    time_ns = np.zeros(shapes)
-    for begin, end in pairwise(calls.first.tolist()):
-        shape = calls.shape[begin:end]
-        inside = events.leave_ns[begin:end] - events.enter_ns[begin:end]
-        polls = (calls.shapes["flags"] & FAILED_POLL != 0)[shape]
-        count += np.bincount(shape[~polls], minlength=shapes)
-        if polls.any():
-            number = calls.size_bytes[begin:end][polls]
-            repeats = np.bincount(shape[polls], weights=number, minlength=shapes)
-            count += repeats.astype(np.int64)
-        time_ns += np.bincount(shape, weights=inside, minlength=shapes)
-    return count, time_ns
-
-
 def recorded_calls(events: Events) -> dict[str, tuple[int, int]]:
     """Count the calls of each function of some ranks, as `summarise_run` does.
 
@@ -256,10 +248,14 @@ def recorded_calls(events: Events) -> dict[str, tuple[int, int]]:
     dict of str to (int, int)
         Calls, and time inside them [ns]: whole, so that sums are the same in any order.
     """
-    count, time_ns = _by_shape(events)
-    number, functions = events.calls.shapes["function"], events.calls.functions
-    calls = np.bincount(number, weights=count, minlength=len(functions))
-    inside_ns = np.bincount(number, weights=time_ns, minlength=len(functions))
+    sums, shapes = ShapeSums(), events.calls.shapes
+    for begin, end in pairwise(events.calls.first.tolist()):
+        own = slice(begin, end)
+        inside = events.leave_ns[own] - events.enter_ns[own]
+        sums.add(shapes, events.calls.shape[own], events.calls.size_bytes[own], inside)
+    number, functions = shapes["function"], events.calls.functions
+    calls = np.bincount(number, weights=sums.count, minlength=len(functions))
+    inside_ns = np.bincount(number, weights=sums.time_ns, minlength=len(functions))
     return {
         name: (int(calls[i]), int(inside_ns[i]))
         for i, name in enumerate(functions)
@@ -279,16 +275,12 @@ def added_calls(parts: Iterable[dict[str, tuple[int, int]]]) -> RecordedCalls:
     return tuple(sorted(rows, key=lambda row: (-row[2], row[0])))
 
 
-def _functions(
-    calls: Calls,
-    count: NDArray[np.int64],
-    time_ns: NDArray[np.float64],
-    sent: NDArray[np.float64],
-) -> tuple[FunctionSummary, ...]:
-    number = calls.shapes["function"]
+def _functions(totals: RunTotals) -> tuple[FunctionSummary, ...]:
+    calls = totals.run.calls
+    number, sent = calls.shapes["function"], totals.sent.function_bytes
     functions = len(calls.functions)
-    calls_of = np.bincount(number, weights=count, minlength=functions)
-    time_of = np.bincount(number, weights=time_ns, minlength=functions)
+    calls_of = np.bincount(number, weights=totals.count, minlength=functions)
+    time_of = np.bincount(number, weights=totals.time_ns, minlength=functions)
     rows = [
         FunctionSummary(name, int(calls_of[i]), seconds(time_of[i]), int(sent[i]))
         for i, name in enumerate(calls.functions)
@@ -297,11 +289,11 @@ def _functions(
     return tuple(sorted(rows, key=lambda row: (-row.time_s, row.name)))
 
 
-def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
-    used = np.bincount(calls.shape, minlength=len(calls.shapes))
+def _communicators(found: RunTotals) -> tuple[CommunicatorSummary, ...]:
+    calls = found.run.calls
     calls_on = np.bincount(
         calls.shapes["communicator"] + 1,
-        weights=used,
+        weights=found.used,
         minlength=len(calls.communicators) + 1,
     )[1:]
     counts: Counter[tuple[str, int]] = Counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,3 +225,16 @@ class Events:
     def application_ns(self) -> int:
         """Return the time from the first ``MPI_Init`` to the last Finalize [ns]."""
         return int(self.end_ns.max() - self.begin_ns.min())
+
+    def outline(self) -> Events:
+        """Return the run without its calls, which may take much memory."""
+        nothing = {
+            name: getattr(self.calls, name)[:0].copy()
+            for name in ("shape", "size_bytes", "ages", "vector_call", "vectors")
+        }
+        none = {
+            name: getattr(self, name)[:0].copy()
+            for name in ("enter_ns", "leave_ns", "compute_ns", "away")
+        }
+        calls = replace(self.calls, **nothing)
+        return replace(self, calls=calls, threads=None, **none)

@@ -4,9 +4,3 @@ In: a `Trace`. Out: files for Perfetto, Paraver, SimGrid (time-independent trace
 OTF2. Events are read block by block and matched through files without names, so
 memory does not grow with the number of events. docs/export.md says what becomes what.
 """
-
-from skelgen.export.formats import FORMATS, ExportFormat, Writer
-from skelgen.export.run import TraceStreams
-from skelgen.export.types import Written
-
-__all__ = ["FORMATS", "ExportFormat", "TraceStreams", "Writer", "Written"]

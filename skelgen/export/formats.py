@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from skelgen.export.run import TraceStreams
-from skelgen.export.types import Written
+if TYPE_CHECKING:
+    from skelgen.export.run import TraceStreams
+    from skelgen.export.types import Written
 
 
 class Writer(Protocol):

@@ -15,7 +15,7 @@ from skelgen.launch.replaceable_output import check_free
 from skelgen.phases import store
 from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.build_team import ALONE, Team
-from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls, timeline_beside
+from skelgen.pipeline.call_observers import SeenCalls, timeline_beside
 from skelgen.pipeline.call_sites import LINES_FILE, lines_for
 from skelgen.pipeline.left_out import LeftOut
 from skelgen.pipeline.machine_mpi import speed_of
@@ -23,6 +23,7 @@ from skelgen.pipeline.mix import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import page_text
 from skelgen.pipeline.page_file import PAGE_FILE
 from skelgen.pipeline.phases import of_run
+from skelgen.pipeline.run_reading import MOST_MATCHED
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.source_kinds import SIGNATURE_FILE, is_run
 from skelgen.pipeline.target_time import plan_for_time

@@ -11,14 +11,11 @@ from skelgen.events import Events
 from skelgen.matching import Matching
 from skelgen.matching.waits import WaitState, states_of, waits_of_calls
 from skelgen.pipeline.build_team import Team
+from skelgen.pipeline.run_reading import MOST_MATCHED
 from skelgen.timeline import RunTimeline, joined, lanes_of, timeline_of
 from skelgen.timeline.store import load
 
 logger = logging.getLogger(__name__)
-
-#: Calls of runs that are read a second time for what needs the matching of all calls,
-#: such as phases and wait states: a few seconds' work.
-MOST_MATCHED = 20_000_000
 
 
 @dataclass(slots=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.errors import UsageError
-from skelgen.export import FORMATS, ExportFormat, TraceStreams
+from skelgen.export.formats import FORMATS, ExportFormat
+from skelgen.export.run import TraceStreams
 from skelgen.launch.folders import new_file, new_folder
 from skelgen.launch.own_folders import FolderKind
 from skelgen.launch.replaceable_output import check_file, check_free

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skelgen.events import collect
 from skelgen.events.describe import describe
 from skelgen.events.sites import with_source
-from skelgen.events.summary import RunSummary, summarise_run
+from skelgen.events.summary import RunSummary, summary_of
 from skelgen.pipeline.call_sites import lines_of
+from skelgen.pipeline.run_reading import read_run
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace import open_trace
 
@@ -46,8 +46,8 @@ def info(
     progress : Progress
     """
     run = open_trace(folder, progress)
-    events = collect(run, progress)
-    summary = summarise_run(run, events)
+    reading = read_run(run, progress)
+    summary = summary_of(run, reading.totals)
     found = lines_of(run, [one.where for one in summary.sites])
     summary = summary.with_sites(with_source(summary.sites, found.frames))
     written = None
@@ -55,7 +55,7 @@ def info(
         # What draws pages is loaded when one is drawn.
         from skelgen.pipeline.run_page import write_run_page
 
-        written = write_run_page(run, events, summary, found.notes)
+        written = write_run_page(run, reading, summary, found.notes)
     said = set(run.warnings)
     new = tuple(text for text in summary.warnings if text not in said)
     text = describe(replace(summary, warnings=new), found.notes)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.errors import SkelgenError
-from skelgen.events import collect
-from skelgen.events.summary import summarise_run
+from skelgen.events.summary import summary_of
 from skelgen.launch import record as launch_record
 from skelgen.launch.command import parse_command
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.pipeline.call_sites import lines_of
+from skelgen.pipeline.run_reading import read_run
 from skelgen.trace import Trace, open_trace
 
 logger = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ def _look_at(run: Trace) -> None:
     Source lines are found and kept now: the program may be compiled again later.
     """
     try:
-        summary = summarise_run(run, collect(run))
+        summary = summary_of(run, read_run(run).totals)
     except SkelgenError as error:
         logger.warning("%s", error)
         return

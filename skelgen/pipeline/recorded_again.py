@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from skelgen.errors import ApplicationError
-from skelgen.events import collect
 from skelgen.launch import record as launch_record
 from skelgen.launch.command import parse_command
 from skelgen.launch.consent import existing_folder
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.run_end import failure_of
+from skelgen.pipeline.run_reading import read_run
 from skelgen.prediction.types import Timed
 from skelgen.trace import open_trace
 from skelgen.units import seconds
@@ -82,4 +82,5 @@ def recorded_time_s(folder: Path) -> float:
 
     From the first return from ``MPI_Init`` to the last begin of ``MPI_Finalize``.
     """
-    return seconds(collect(open_trace(folder)).application_ns)
+    run = read_run(open_trace(folder)).totals.run
+    return seconds(run.application_ns)

@@ -6,10 +6,10 @@ import logging
 from dataclasses import dataclass, replace
 
 from skelgen.errors import SkelgenError
-from skelgen.events import Events
 from skelgen.events.sites import with_source
-from skelgen.events.summary import summarise_run
+from skelgen.events.summary import summary_of
 from skelgen.pipeline.call_sites import lines_of
+from skelgen.pipeline.run_reading import RunReading
 from skelgen.store import Run, StoredRecording, open_store
 from skelgen.trace import Trace
 from skelgen.web.recording import RunRecording
@@ -39,7 +39,7 @@ class KeptRecording:
 
 
 def recording_row(
-    trace: Trace, events: Events, run: Run, *, sent: bool
+    trace: Trace, reading: RunReading, run: Run, *, sent: bool
 ) -> StoredRecording | None:
     """Return what the page of a recorded run shows, for a store.
 
@@ -48,7 +48,7 @@ def recording_row(
     Parameters
     ----------
     trace : Trace
-    events : Events
+    reading : RunReading
     run : Run
         As it is kept.
     sent : bool
@@ -63,7 +63,7 @@ def recording_row(
         )
         return None
     try:
-        made = _recording(trace, events, run.application, sent=sent)
+        made = _recording(trace, reading, run.application, sent=sent)
         return StoredRecording(run.identity, document_of(made))
     except SkelgenError as error:
         logger.warning("%s: has no page in the store: %s", run.source, error)
@@ -71,9 +71,9 @@ def recording_row(
 
 
 def _recording(
-    trace: Trace, events: Events, application: str, *, sent: bool
+    trace: Trace, reading: RunReading, application: str, *, sent: bool
 ) -> RunRecording:
-    summary, notes = summarise_run(trace, events), _NO_LINES
+    summary, notes = summary_of(trace, reading.totals), _NO_LINES
     if not sent:
         found = lines_of(trace, [one.where for one in summary.sites])
         notes = found.notes
@@ -81,7 +81,7 @@ def _recording(
     # What draws pages is loaded when one is drawn.
     from skelgen.pipeline.run_page import recording_of_run
 
-    made = recording_of_run(trace, events, summary, notes, application)
+    made = recording_of_run(trace, reading, summary, notes, application)
     if not sent:
         return made
     folder = trace.folder  # one that is removed again

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skelgen.events import collect
 from skelgen.launch.record import read_facts
 from skelgen.phases import store as phases_store
 from skelgen.pipeline.compile import application_of
 from skelgen.pipeline.recordings import recording_row
+from skelgen.pipeline.run_reading import read_run
 from skelgen.pipeline.source_kinds import Pages, is_run
 from skelgen.progress import Progress
 from skelgen.store import Row, Run
@@ -41,15 +41,15 @@ def _recorded(
 ) -> tuple[Row, ...]:
     """Return a recorded run, and what its page shows."""
     trace, facts = open_trace(folder, progress), read_facts(folder)
-    events = collect(trace, progress)
-    time_s = events.application_ns / NS_PER_S
+    reading = read_run(trace, progress)
+    time_s = reading.totals.run.application_ns / NS_PER_S
     named = known.application or application_of(trace.files[0].header, facts)
     run = recorded(folder, trace, facts, time_s, replace(known, application=named))
     if (folder / phases_store.PHASES_FILE).is_file():
         run = with_phases(run, phases_store.load(folder))
     if pages is Pages.NONE:
         return (run,)
-    page = recording_row(trace, events, run, sent=pages is Pages.OF_SENT)
+    page = recording_row(trace, reading, run, sent=pages is Pages.OF_SENT)
     return (run,) if page is None else (run, page)
 
 

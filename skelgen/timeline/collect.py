@@ -6,13 +6,15 @@ goes up by one and all pieces are joined, so the memory does not grow with the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Events
+from skelgen.events.call_stream import CallBlock
 from skelgen.timeline.encoding import MOST_PIECES_BYTES, coded
 from skelgen.timeline.lanes import MOST_LANES, Lanes, added, group_size
 from skelgen.timeline.pieces import merged, pieces_of, spread
@@ -35,6 +37,16 @@ _FINEST_BITS = 26
 _FINER = 3
 
 _Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TimedCalls:
+    """Some calls of a rank in order of time; for how long each waits, where known."""
+
+    shape: NDArray[np.uint32]
+    enter_ns: _Integers
+    leave_ns: _Integers
+    waits_ns: _Integers | None = None
 
 
 def timeline_of(
@@ -88,18 +100,25 @@ def joined(
     return timeline
 
 
-def lanes_of(events: Events, ranks: range, waits_ns: _Integers | None = None) -> Lanes:
+def lanes_of(
+    run: Events,
+    ranks: range,
+    waits_ns: _Integers | None = None,
+    read: Callable[[int], Iterator[CallBlock]] | None = None,
+) -> Lanes:
     """Return the rows of some of the ranks of a run.
 
     Parameters
     ----------
-    events : Events
+    run : Events
         With the begin and the end of all ranks.
     ranks : range
     waits_ns : (n,) int64 array, optional
         See `timeline_of`.
+    read : callable, optional
+        Gives the calls of a rank in blocks, where `run` has none.
     """
-    of_run, span_ns = events.calls.ranks, max(events.application_ns, 0)
+    of_run, span_ns = run.calls.ranks, max(run.application_ns, 0)
     each = group_size(of_run)
     finest = max(span_ns.bit_length() - _FINEST_BITS, 0)
     edges_ns, level = np.zeros(0, np.int64), finest
@@ -108,14 +127,16 @@ def lanes_of(events: Events, ranks: range, waits_ns: _Integers | None = None) ->
         level, finest = cell, max(cell - _FINER, 0)
         edges_ns = np.arange(0, span_ns, 1 << cell)
         edges_ns = np.append(edges_ns, span_ns)
-    things = things_of(events.calls.functions)
+    things = things_of(run.calls.functions)
     found = Lanes(span_ns, of_run, level, waits_ns is not None, things, {})
     if not span_ns:
         return found
     for rank in ranks:
         lane, level = rank // each, finest if each > 1 else found.level
         room = _MOST_PIECES if each > 1 else _MOST_PIECES - found.count()
-        level, pieces = _rank(events, rank, waits_ns, things, level, room)
+        timed = _held(run, rank, waits_ns) if read is None else _even(read(rank))
+        spent = _spent(run, rank, timed)
+        level, pieces = _rank(spent, things, level, room)
         if each > 1:
             pieces = spread(pieces, edges_ns)
             known = found.pieces.get(lane)
@@ -135,9 +156,7 @@ def _cell_level(span_ns: int, cells: int) -> int:
 
 
 def _rank(
-    events: Events,
-    rank: int,
-    waits_ns: _Integers | None,
+    spent: Iterator[tuple[_Integers, _Integers]],
     things: tuple[Thing, ...],
     level: int,
     room: int,
@@ -146,7 +165,7 @@ def _rank(
     work = np.array([one.work for one in things], np.int64)
     parts: list[Pieces] = []
     held, origin_ns = 0, 0
-    for times_ns, spent_on in _blocks(events, rank, waits_ns):
+    for times_ns, spent_on in spent:
         some = np.flatnonzero(times_ns)
         if not len(some):
             continue
@@ -161,36 +180,69 @@ def _rank(
     return level, merged(Pieces.joined(parts), level)
 
 
-def _blocks(
+def _held(
     events: Events, rank: int, waits_ns: _Integers | None
+) -> Iterator[_TimedCalls]:
+    """Give the calls of a rank of a run that was read as a whole, so many at a time."""
+    calls = events.calls
+    first, last = calls.first[rank : rank + 2].tolist()
+    order = None
+    if events.threads is not None:
+        order = first + np.argsort(events.enter_ns[first:last], kind="stable")
+    for begin in range(first, last, _BLOCK):
+        rows: slice | _Integers = slice(begin, min(begin + _BLOCK, last))
+        if order is not None:
+            rows = order[begin - first : begin - first + _BLOCK]
+        yield _TimedCalls(
+            calls.shape[rows],
+            events.enter_ns[rows],
+            events.leave_ns[rows],
+            None if waits_ns is None else waits_ns[rows],
+        )
+
+
+def _even(blocks: Iterator[CallBlock]) -> Iterator[_TimedCalls]:
+    """Give the calls of blocks of any length, so many at a time."""
+    names = ("shape", "enter_ns", "leave_ns")
+    parts: list[list[NDArray[Any]]] = []
+    held = 0
+    for block in blocks:
+        begin, count = 0, len(block.shape)
+        while begin < count:
+            end = min(begin + _BLOCK - held, count)
+            # Copies: what the block has is overwritten by the next one.
+            parts.append([getattr(block, name)[begin:end].copy() for name in names])
+            held, begin = held + end - begin, end
+            if held == _BLOCK:
+                yield _TimedCalls(*map(np.concatenate, zip(*parts, strict=True)))
+                parts, held = [], 0
+    if held:
+        yield _TimedCalls(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _spent(
+    run: Events, rank: int, timed: Iterator[_TimedCalls]
 ) -> Iterator[tuple[_Integers, _Integers]]:
     """Give the times of a rank that follow each other, and what they are spent on.
 
     Calls of threads that overlap count once: the second begins where the first ends.
     """
-    calls = events.calls
-    first, last = calls.first[rank : rank + 2].tolist()
-    origin_ns, end_ns = int(events.begin_ns.min()), int(events.end_ns.max())
-    begins_ns, ends_ns = int(events.begin_ns[rank]), int(events.end_ns[rank])
+    calls = run.calls
+    origin_ns, end_ns = int(run.begin_ns.min()), int(run.end_ns.max())
+    begins_ns, ends_ns = int(run.begin_ns[rank]), int(run.end_ns[rank])
     thing_of = call_things(len(calls.functions))[calls.shapes["function"]]
-    order = None
-    if events.threads is not None:
-        order = first + np.argsort(events.enter_ns[first:last], kind="stable")
     done_ns = begins_ns
     yield _one(begins_ns - origin_ns, ABSENT)
-    for begin in range(first, last, _BLOCK):
-        rows: slice | _Integers = slice(begin, min(begin + _BLOCK, last))
-        if order is not None:
-            rows = order[begin - first : begin - first + _BLOCK]
-        enter_ns = events.enter_ns[rows]
-        leave_ns = np.clip(events.leave_ns[rows], done_ns, ends_ns)
+    for some in timed:
+        enter_ns = some.enter_ns
+        leave_ns = np.clip(some.leave_ns, done_ns, ends_ns)
         until_ns = np.maximum.accumulate(leave_ns)
         before_ns = np.append(done_ns, until_ns[:-1])
         start_ns = np.clip(enter_ns, before_ns, until_ns)
-        edges, thing = [before_ns, start_ns], thing_of[calls.shape[rows]]
+        edges, thing = [before_ns, start_ns], thing_of[some.shape]
         spent = [np.zeros_like(thing), thing]
-        if waits_ns is not None:
-            met_ns = np.clip(enter_ns + waits_ns[rows], start_ns, until_ns)
+        if some.waits_ns is not None:
+            met_ns = np.clip(enter_ns + some.waits_ns, start_ns, until_ns)
             edges.append(met_ns)
             spent.insert(1, thing + 1)
         edges.append(until_ns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from skelgen.trace.stream import (
     attach,
     dtype,
     kernel,
+    let_go,
     opened,
     run,
 )
@@ -39,6 +39,8 @@ class Block:
         ``struct skelgen_variant``, those that occur in this block.
     statuses, foreign, vectors : structured arrays
         As in `Decoded`; events count from the first of the block.
+    implausible : int
+        As in `Decoded`, of this block.
     """
 
     columns: EventColumns
@@ -46,6 +48,7 @@ class Block:
     statuses: NDArray[np.void]
     foreign: NDArray[np.void]
     vectors: NDArray[np.void]
+    implausible: int
 
 
 def blocks(
@@ -79,8 +82,7 @@ def blocks(
             while (block := reader.next()) is not None:
                 total += len(block.columns.variant)
                 yield block
-                if isinstance(data, mmap.mmap):  # what was read need not stay
-                    data.madvise(mmap.MADV_DONTNEED)
+                let_go(data)
     if total != file.facts.events:
         raise _changed(file)
 
@@ -129,6 +131,7 @@ class _Reader:
         stream, tables = self.stream, self.tables
         stream.event_count = stream.definition_count = stream.variant_count = 0
         stream.status_count = stream.foreign_count = stream.vector_count = 0
+        stream.implausible_count = 0
         tables.slots[:] = 0
         tables.shapes["variant"] = 0
 
@@ -144,6 +147,7 @@ class _Reader:
             statuses=statuses,
             foreign=foreign,
             vectors=vectors,
+            implausible=stream.implausible_count,
         )
 
 

@@ -50,6 +50,7 @@ def check(data: bytes, scan: Scan) -> CheckedFile:
     for row in rows:
         first, length = int(row["payload"]), int(row["length"])
         end, problem = _window(data, begin, first, length)
+        stream.let_go(data)
         if problem is not None:
             return CheckedFile(known=True, end=begin, problem=problem)
         if end == begin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from skelgen.trace.format import struct_dtype
 from skelgen.trace.types import Header, TraceFacts
 
 _FIRST_ROWS = 256
+#: What is read of a file before its pages are let go [bytes].
+_READ_BYTES = 1 << 26
 
 #: Why reading stopped, beside the two good reasons 0 (data) and 1 (END record).
 END_STOP = 1
@@ -212,8 +215,14 @@ def opened(data: Any, begin: int, end: int) -> Iterator[Any]:
     with ffi.from_buffer(data) as view:
         stream.data = ffi.cast("uint8_t *", view)
         stream.size = end
-        stream.position = begin
+        stream.position, stream.pause = begin, end
         yield stream
+
+
+def let_go(data: Any) -> None:
+    """Tell the system that the pages of a file need not stay in memory."""
+    if isinstance(data, mmap.mmap):
+        data.madvise(mmap.MADV_DONTNEED)
 
 
 def run(stream: Any, tables: DecodedTables) -> int:
@@ -279,8 +288,11 @@ def scan(data: Any, header: Header, end: int) -> Scan:
         Nothing from here on is read [bytes].
     """
     with opened(data, header.header_bytes, end) as stream:
-        tables = DecodedTables(stream)
-        stop = run(stream, tables)
+        tables, stop = DecodedTables(stream), kernel().lib.SKELGEN_STOP_PAUSE
+        while stop == kernel().lib.SKELGEN_STOP_PAUSE:
+            let_go(data)
+            stream.pause = min(stream.position + _READ_BYTES, end)
+            stop = run(stream, tables)
         return Scan(
             stop=stop,
             position=stream.position,

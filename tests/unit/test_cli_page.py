@@ -181,13 +181,13 @@ def test_the_page_follows_a_choice_while_it_runs(capsys, monkeypatch, skel: Path
     monkeypatch.setattr(folder_predictions, "_PAUSE_S", 0.0)
     monkeypatch.setattr(folder_predictions, "_TIMES", 0.0)
     seen: list[str] = []
-    update = folder_predictions.update_page
+    update = page.update_page
 
     def watched(folder: Path, *known) -> None:
         update(folder, *known)
         seen.append(headline(folder))
 
-    monkeypatch.setattr(folder_predictions, "update_page", watched)
+    monkeypatch.setattr(page, "update_page", watched)
     words = ["--from", "n[1-3]", "--nodes", "2", "--budget", "1h"]
     found = done(capsys, "select", str(skel), *words)
     best = found["sets"][0]["hosts"]

@@ -14,7 +14,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.phase_execution import execute
-from skelgen.pipeline import call_sites, measure
+from skelgen.pipeline import call_sites, measure, run_reading
 from skelgen.pipeline.page import PAGE_FILE
 from skelgen.trust import Interval
 from tests.trace_writer import RankWriter
@@ -147,7 +147,7 @@ def test_a_folder_that_is_not_ours_gets_no_page(capsys, recorded: Path):
 def test_a_folder_that_cannot_be_written_gets_no_page_and_no_failure(
     capsys, monkeypatch, recorded: Path
 ):
-    monkeypatch.setattr("skelgen.pipeline.run_page.writable", lambda folder: False)
+    monkeypatch.setattr("skelgen.pipeline.page_file.writable", lambda folder: False)
     assert info(capsys, "run")["page"] is None
 
 
@@ -207,3 +207,13 @@ def test_phases_that_are_stored_in_a_run_come_onto_its_page(capsys, recorded: Pa
     assert run(["phases", "run", "-o", "run"]) == 0
     assert "<h2>Phases</h2>" in (recorded / PAGE_FILE).read_text()
     assert "The recorded run took " in (recorded / PAGE_FILE).read_text()
+
+
+def test_a_large_run_is_described_alike_but_for_waiting(
+    capsys, recorded: Path, monkeypatch
+):
+    small = info(capsys, "run")
+    assert "Waiting is not known here" not in (recorded / PAGE_FILE).read_text()
+    monkeypatch.setattr(run_reading, "MOST_MATCHED", 10)
+    assert info(capsys, "run") == small
+    assert "Waiting is not known here" in (recorded / PAGE_FILE).read_text()

@@ -1,13 +1,20 @@
 """The kernels that follow requests and number rows, against their twins in Python."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.events.requests import AgeRows, RankRequests, dtype, kernel
+from skelgen.events.requests import (
+    AgeRows,
+    RankRequests,
+    RequestFollower,
+    dtype,
+    kernel,
+)
 from skelgen.events.rows import RowTable
 from skelgen.events.types import SHAPE_DTYPE
 from skelgen.trace.definition_types import Ragged
@@ -55,7 +62,7 @@ def random_rank(rng: random.Random, streams: int, events: int) -> RankRequests:
         for _ in range(rng.randrange(3))
     ]
     statuses = [
-        (event, rng.randrange(4), -1)
+        (event, rng.randrange(4), -1, 0, 0)
         for event in np.flatnonzero(variant >= 4).tolist()
         if rng.random() < 0.3
     ]
@@ -65,7 +72,6 @@ def random_rank(rng: random.Random, streams: int, events: int) -> RankRequests:
         reference=np.array(refs, np.uint32),
         stream=stream if streams > 1 else None,
         lists=[lists] * streams,
-        requests=(made[:, 1] + made[:, 2]).tolist(),
         persistent=made[:, 3].tolist(),
         foreign=np.array(foreign, dtype("foreign_request")),
         statuses=np.array(statuses, dtype("request_status")),
@@ -94,6 +100,83 @@ def test_kernel_and_twin_follow_requests_alike(seed):
     assert got == list(plain.rows)
 
 
+def blocks_of(rank: RankRequests, sizes: list[int]) -> list[RankRequests]:
+    """Cut a rank of one thread into blocks; their tables are copies."""
+    edges = [0, *np.cumsum(sizes).tolist(), len(rank.variant)]
+    found = []
+    for begin, end in pairwise(edges):
+        columns = {
+            name: None
+            if getattr(rank, name) is None
+            else getattr(rank, name)[begin:end]
+            for name in ("variant", "reference", "shape", "size_bytes")
+        }
+        tables = {}
+        for name in ("foreign", "statuses"):
+            table = getattr(rank, name)
+            table = table[(table["event"] >= begin) & (table["event"] < end)]
+            table["event"] -= begin
+            tables[name] = table
+        found.append(replace(rank, **columns, **tables))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_requests_are_followed_block_by_block_as_at_once(seed):
+    rng = random.Random(seed)
+    rank = random_rank(rng, 1, 3000)
+    actions = rank.action.copy()
+    actions[4] |= LIB.SKELGEN_ACTION_COUNTED
+    shape = np.array([rng.randrange(7) for _ in rank.variant], np.uint32)
+    size = np.arange(3000)
+    rank = replace(rank, action=actions, shape=shape, size_bytes=size)
+    whole, rows, plain = copy_of(rank), AgeRows(), PlainRows()
+    dropped = plain.follow(whole)
+    blocks = blocks_of(copy_of(rank), [1, 100, 0, 1300])
+    follower = RequestFollower(rank.lists, rank.persistent, 3000, rows)
+    follower.make_room(7)
+    for block in blocks:
+        follower.follow(block)
+    references = np.concatenate([block.reference for block in blocks])
+    np.testing.assert_array_equal(references, whole.reference)
+    assert follower.dropped == dropped
+    statuses = np.concatenate([block.statuses for block in blocks])
+    creators = whole.statuses["creator"]
+    np.testing.assert_array_equal(statuses["creator"], creators)
+    known = creators >= 0
+    np.testing.assert_array_equal(statuses["size_bytes"][known], creators[known])
+    np.testing.assert_array_equal(statuses["shape"][known], shape[creators[known]])
+    lengths = np.array([len(row) for row in plain.rows])
+    started = int(lengths[whole.reference[rank.variant == 4]].sum())
+    assert follower.started[0].sum() == started > 0
+
+
+def test_memory_for_requests_is_that_of_the_open_ones():
+    """One is open from the first call to the last, as that of a listening thread."""
+    events = 30_000
+    variant = np.full(events, 1, np.uint32)
+    variant[2::2] = 5
+    refs = np.where(variant == 5, 1 << 2 | FORMAT["REF_AGE"], 0).astype(np.uint32)
+    refs[-2] = (events // 2) << 2 | FORMAT["REF_AGE"]
+    nothing = Ragged(np.zeros(1, np.int64), np.zeros(0, np.int64))
+    rank = RankRequests(
+        variant=variant,
+        action=np.array(ACTIONS, np.uint8),
+        reference=refs,
+        stream=None,
+        lists=[nothing],
+        persistent=[0],
+        foreign=np.zeros(0, dtype("foreign_request")),
+        statuses=np.zeros(0, dtype("request_status")),
+    )
+    other, rows, plain = copy_of(rank), AgeRows(), PlainRows()
+    follower = RequestFollower(rank.lists, rank.persistent, events, rows)
+    follower.follow(rank)
+    assert follower.dropped == plain.follow(other) == 0
+    np.testing.assert_array_equal(rank.reference, other.reference)
+    assert follower.most_open < 1000
+
+
 def test_tables_of_requests_grow():
     events = 20_000
     variant = np.tile(np.array([1, 1, 5], np.uint32), events)
@@ -106,7 +189,6 @@ def test_tables_of_requests_grow():
         reference=refs,
         stream=None,
         lists=[Ragged(np.zeros(1, np.int64), np.zeros(0, np.int64))],
-        requests=[2 * events],
         persistent=[0],
         foreign=np.zeros(0, dtype("foreign_request")),
         statuses=np.zeros(0, dtype("request_status")),
@@ -126,7 +208,6 @@ def test_a_list_that_is_named_without_end_is_refused():
         reference=np.full(events, 1 << 2 | FORMAT["REF_LIST"], np.uint32),
         stream=None,
         lists=[Ragged(np.array([0, length]), np.ones(length, np.int64))],
-        requests=[0],
         persistent=[0],
         foreign=np.zeros(0, dtype("foreign_request")),
         statuses=np.zeros(0, dtype("request_status")),

@@ -5,19 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from skelgen.events import collect
 from skelgen.events.describe import describe
-from skelgen.events.summary import summarise_run
 from skelgen.results import to_json
 from skelgen.results.recorded import InfoResult
-from skelgen.trace import open_trace
+from tests.run_totals import agreed_summary
 from tests.trace_samples import save_ring
 from tests.trace_writer import RankWriter, string, varint
-
-
-def summary_of(folder):
-    trace = open_trace(folder)
-    return summarise_run(trace, collect(trace))
 
 
 def facts_of(run):
@@ -31,7 +24,7 @@ def recorded(folder, body, ranks=2, **options):
         body(writer, rank)
         writer.finish()
         writer.save(folder)
-    return summary_of(folder)
+    return agreed_summary(folder)
 
 
 def sent(run):
@@ -40,7 +33,7 @@ def sent(run):
 
 def test_a_ring_is_summed_up(tmp_path):
     save_ring(tmp_path, ranks=4, rounds=10)
-    run = summary_of(tmp_path)
+    run = agreed_summary(tmp_path)
     assert run.events == 4 * 42
     assert run.trace_bytes == sum(p.stat().st_size for p in tmp_path.iterdir())
     assert run.clean
@@ -68,7 +61,7 @@ def test_a_ring_is_summed_up(tmp_path):
 
 def test_json_has_the_keys_that_others_rely_on(tmp_path):
     save_ring(tmp_path)
-    facts = json.loads(json.dumps(facts_of(summary_of(tmp_path))))
+    facts = json.loads(json.dumps(facts_of(agreed_summary(tmp_path))))
     assert {"ranks", "events", "application_s", "mpi_share", "trace_bytes"} <= set(
         facts
     )
@@ -330,7 +323,7 @@ def test_a_recording_that_cost_little_says_nothing(tmp_path):
 
 def test_the_description_shows_all_of_it(tmp_path):
     save_ring(tmp_path, ranks=2)
-    text = describe(summary_of(tmp_path))
+    text = describe(agreed_summary(tmp_path))
     lines = text.splitlines()
     assert "ranks           2 on node1 (2)" in lines
     assert any(line.startswith("MPI_Allreduce") for line in lines)
@@ -338,14 +331,14 @@ def test_the_description_shows_all_of_it(tmp_path):
     assert all(line == line.rstrip() for line in lines)
     assert "warning" not in text
     (tmp_path / "rank-000001.skt").unlink()
-    text = describe(summary_of(tmp_path))
+    text = describe(agreed_summary(tmp_path))
     assert "did not end cleanly, see below" in text
     assert text.splitlines()[-1] == "warning: 1 of 2 ranks have no usable file: 1"
 
 
 def test_a_large_matrix_is_summed_up_in_a_line(tmp_path):
     save_ring(tmp_path, ranks=20, rounds=1)
-    text = describe(summary_of(tmp_path))
+    text = describe(agreed_summary(tmp_path))
     assert "messages: 15.6 KiB between 20 pairs of ranks (--json has them)" in text
 
 

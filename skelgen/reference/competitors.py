@@ -27,7 +27,7 @@ from skelgen.reference.thresholds import (
     MIXTURE_ROUNDS_FACTOR,
     ROUNDS_BESIDE_COMPETITORS,
 )
-from skelgen.reference.turns import Turns
+from skelgen.reference.turns import CompetitorTurns
 from skelgen.rendering.c_template import fill
 
 #: What competes, in the order of :data:`Slowdown`.
@@ -95,7 +95,7 @@ class Bench:
                 os.sched_setaffinity(0, before)
 
     @contextmanager
-    def in_turns(self, turn_s: float) -> Iterator[Callable[[], Turns]]:
+    def in_turns(self, turn_s: float) -> Iterator[Callable[[], CompetitorTurns]]:
         """Let both compete in turns while something else runs on the cores of ranks.
 
         Parameters
@@ -114,7 +114,7 @@ class Bench:
             with running([*words, "turns", f"{turn_s:.3f}", str(log)]):
                 os.sched_setaffinity(0, self.cores[: self.processes])
                 try:
-                    yield lambda: Turns.read(log)
+                    yield lambda: CompetitorTurns.read(log)
                 finally:
                     os.sched_setaffinity(0, before)
 

@@ -34,7 +34,7 @@ MOST_WORKING_SETS = 2
 
 #: Competitors that take turns change at the earliest after this [s]: caches are full
 #: again, and a core shared, after a few milliseconds. A judgement, not measured.
-SHORTEST_TURN_S = 0.2
+SHORTEST_COMPETITION_S = 0.2
 
 #: A turn has room for so many of the longest computations that count [1]: few of them
 #: then lie in two turns. A judgement, not measured.
@@ -52,7 +52,7 @@ FEWEST_GAPS = 3
 
 #: Share of the computation that turns must show to stand for all of it [1]. A
 #: judgement, not measured.
-LEAST_COVERED = 0.7
+LEAST_SHARE_IN_TURNS = 0.7
 
 #: A slowdown that is known so well needs no further run [1]: half of what nothing tells
 #: apart. A judgement, not measured.

@@ -20,9 +20,9 @@ from skelgen.reference.thresholds import (
     FEWEST_GAPS,
     FEWEST_TURNS,
     GAPS_IN_TURN,
-    LEAST_COVERED,
+    LEAST_SHARE_IN_TURNS,
     SETTLING_NS,
-    SHORTEST_TURN_S,
+    SHORTEST_COMPETITION_S,
 )
 
 #: A computation between two calls of a rank: when it began and ended, its CPU time
@@ -36,13 +36,14 @@ GAP_DTYPE = np.dtype(
     ]
 )
 
-#: What competes in a turn: nothing, or one of the competitors, in their order.
-QUIET = 0
-_KINDS = 3
+#: What competes in a turn, by its number.
+TURN_KINDS = ("quiet", "arithmetic", "memory")
+QUIET = TURN_KINDS.index("quiet")
+_KINDS = len(TURN_KINDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turns:
+class CompetitorTurns:
     """When competitors came and went.
 
     Attributes
@@ -57,7 +58,7 @@ class Turns:
     kind: NDArray[np.int64]
 
     @classmethod
-    def read(cls, path: Path) -> Turns:
+    def read(cls, path: Path) -> CompetitorTurns:
         """Read the turns that a process of competitors has written down.
 
         Raises
@@ -96,7 +97,7 @@ class TurnsSlowdown:
     @property
     def enough(self) -> bool:
         """Return whether it stands for the computation of the run."""
-        return self.covered >= LEAST_COVERED and math.isfinite(self.uncertainty)
+        return self.covered >= LEAST_SHARE_IN_TURNS and math.isfinite(self.uncertainty)
 
 
 def turn_s(gaps: NDArray[np.void], longest_s: float) -> float | None:
@@ -123,15 +124,15 @@ def turn_s(gaps: NDArray[np.void], longest_s: float) -> float | None:
     if not whole_ns:
         return None
     lengths = np.sort(gaps["cpu_ns"])
-    covered = int(np.searchsorted(np.cumsum(lengths), LEAST_COVERED * whole_ns))
+    covered = int(np.searchsorted(np.cumsum(lengths), LEAST_SHARE_IN_TURNS * whole_ns))
     wanted_s = GAPS_IN_TURN * float(lengths[min(covered, len(lengths) - 1)]) / 1e9
-    lasting_s = max(SHORTEST_TURN_S, wanted_s)
+    lasting_s = max(SHORTEST_COMPETITION_S, wanted_s)
     # Every second turn is quiet, the others take turns among themselves.
     fits = longest_s >= FEWEST_TURNS * 2 * (_KINDS - 1) * lasting_s
     return lasting_s if fits else None
 
 
-def slowdown_in_turns(gaps: NDArray[np.void], turns: Turns) -> TurnsSlowdown:
+def slowdown_in_turns(gaps: NDArray[np.void], turns: CompetitorTurns) -> TurnsSlowdown:
     """Compare what the same computation takes beside competitors and when quiet.
 
     Computations that lie in two turns are left out, and the first moment of a turn, in
@@ -141,7 +142,7 @@ def slowdown_in_turns(gaps: NDArray[np.void], turns: Turns) -> TurnsSlowdown:
     ----------
     gaps : (n,) GAP_DTYPE array
         On the clock of the turns.
-    turns : Turns
+    turns : CompetitorTurns
     """
     place = np.searchsorted(turns.begin_ns, gaps["begin_ns"], side="right") - 1
     ends = np.append(turns.begin_ns[1:], np.iinfo(np.int64).max)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skelgen.errors import MachineError
 from skelgen.reference.turns import (
     GAP_DTYPE,
-    Turns,
+    CompetitorTurns,
     TurnsSlowdown,
     slowdown_in_turns,
     turn_s,
@@ -23,13 +23,13 @@ MS = 1_000_000
 ORDER = (0, 1, 0, 2)
 
 
-def turns_of(count: int, length_ns: int = 200 * MS) -> Turns:
+def turns_of(count: int, length_ns: int = 200 * MS) -> CompetitorTurns:
     kind = np.resize(np.array(ORDER), count)
-    return Turns(np.arange(count) * length_ns, kind)
+    return CompetitorTurns(np.arange(count) * length_ns, kind)
 
 
 def run_of(
-    turns: Turns,
+    turns: CompetitorTurns,
     leaves: dict[int, tuple[float, float, float]],
     *,
     shared: float = 1.0,
@@ -110,12 +110,12 @@ def test_turns_are_as_long_as_computations_need():
 def test_turns_that_nobody_wrote_are_an_error(tmp_path: Path):
     path = tmp_path / "turns"
     with pytest.raises(MachineError, match="did not write down their turns"):
-        Turns.read(path)
+        CompetitorTurns.read(path)
     path.write_text("0 17\n1 x\n")
     with pytest.raises(MachineError, match="did not write down their turns"):
-        Turns.read(path)
+        CompetitorTurns.read(path)
     path.write_text("0 17\n1 29\n")
-    read = Turns.read(path)
+    read = CompetitorTurns.read(path)
     assert (read.begin_ns.tolist(), read.kind.tolist()) == ([17, 29], [0, 1])
 
 

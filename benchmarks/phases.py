@@ -144,10 +144,10 @@ def rates(events: int, folder: Path) -> str:
     whole_s, own_s = [], []
     for _ in range(3):
         begin_s = time.process_time()
-        events, matching, *placed = clocked(open_trace(run), NO_PROGRESS)
+        found, matching, clock, symbols = clocked(open_trace(run), NO_PROGRESS)
         middle_s = time.process_time()
-        trace = logical_trace(events.calls, matching, *placed, events.sites)
-        extract(events, matching, trace)
+        trace = logical_trace(found.calls, matching, clock, symbols, found.sites)
+        extract(found, matching, trace)
         end_s = time.process_time()
         whole_s.append(end_s - begin_s)
         own_s.append(end_s - middle_s)

@@ -145,8 +145,9 @@ def _point(source: Path, at: Workload, progress: Progress) -> Point:
             ) from error
         found = point_phases(one.phase for one in stored.phases)
         return Point(items, name, stored.ranks, stored.application_s, found)
-    events, matching, *placed = clocked(open_trace(source, progress), progress)
-    trace = logical_trace(events.calls, matching, *placed, events.sites)
+    events, matching, clock, symbols = clocked(open_trace(source, progress), progress)
+    trace = logical_trace(events.calls, matching, clock, symbols, events.sites)
+    del clock, symbols
     for problem in (*events.warnings, *matching.problems):
         logger.warning("%s", problem)
     ways = (

@@ -281,7 +281,7 @@ def measure(
         Phase signature, or folder of a recorded run.
     command : sequence of str
         Launch of the application; that of the recording when empty.
-    backend : {"auto", "live", "criu", "dmtcp"}
+    backend : {"auto", "live", "criu"}
         How phases are executed.
     hosts : str
         Where it runs: ``n1,n2``; where the command says when empty.

@@ -57,8 +57,8 @@ def measure(
         str,
         typer.Option(
             help="How phases are executed: live (from the start, then stopped), criu "
-            "or dmtcp (from images), or auto: live unless they come late and images "
-            "are kept (--images)."
+            "(from images), or auto: live unless they come late and images are kept "
+            "(--images)."
         ),
     ] = "auto",
     hosts: Annotated[
@@ -89,16 +89,14 @@ def measure(
         str | None,
         typer.Option(
             "--share",
-            help="Measure more of them within this share of the application's time "
-            "(live).",
-            show_default="6%",
+            help="Measure more of them within this share of the application's time, "
+            "and let them cost as much (live).",
+            show_default="6%, or 8% where that is too little",
         ),
     ] = None,
     restores: Annotated[
         int | None,
-        typer.Option(
-            help="Executions of each image (criu, dmtcp).", min=1, show_default="3"
-        ),
+        typer.Option(help="Executions of each image (criu).", min=1, show_default="3"),
     ] = None,
     images: Annotated[
         Path | None,
@@ -139,6 +137,8 @@ def measure(
             "images are of one occurrence of each phase: leave --occurrences and "
             "--share out, or give --backend live"
         )
+    given = share(run_share, "--share") if run_share else None
+    shares = () if given is None else (given, given)
     found = parse_hosts(hosts) if hosts else ()
     with progress_bar() as progress:
         done = run_measure(
@@ -146,9 +146,7 @@ def measure(
             tuple(command or ()),
             backend=backend,
             hosts=read_hostfile(hostfile) if hostfile is not None else found,
-            extent=ExecutedExtent(
-                warm_up, occurrences or 1, share(run_share or "6%", "--share")
-            ),
+            extent=ExecutedExtent(warm_up, occurrences or 1, *shares),
             restores=restores,
             images=images,
             through=through_of(through, batch_options, queue_limit),

@@ -102,7 +102,7 @@ CONTENTS = {
         {"traces": FolderContent(r"\d+\.(evt|def|snap|marker)")},
     ),
     FolderKind.IMAGES: FolderContent(
-        r"\.lock|out|err|dmtcp\.port|\.?rank-\d{6,}\.(marks|times)[\w.-]*",
+        r"\.lock|out|err|\.?rank-\d{6,}\.(marks|times)[\w.-]*",
         {r"image-\d+-\d+": _WHOLE, "run": _WHOLE},
     ),
 }

@@ -7,21 +7,19 @@ from pathlib import Path
 
 from skelgen.errors import MachineError
 from skelgen.phase_execution.criu import CriuBackend
-from skelgen.phase_execution.dmtcp import DmtcpBackend
 from skelgen.phase_execution.interface import Application, Backend
 from skelgen.phase_execution.live import Live
 from skelgen.phase_execution.plan import (
     ExecutedExtent,
     ExecutionPlan,
     by_images,
+    check_pays,
     in_one_run,
 )
+from skelgen.phase_execution.thresholds import LARGEST_PAYING_SHARE
 from skelgen.phases.stored import PhaseSignature
 
 logger = logging.getLogger(__name__)
-
-#: An execution that takes a larger share of the application's time is worth images [1].
-_LONG = 0.3
 
 
 def backends(
@@ -36,7 +34,7 @@ def backends(
     images : Path, optional
         Folder where images are kept; they are removed when None.
     """
-    found = (Live(), CriuBackend(fetching, images), DmtcpBackend(images))
+    found = (Live(), CriuBackend(fetching, images))
     return {one.name: one for one in found}
 
 
@@ -63,22 +61,24 @@ def choose(
 
     Raises
     ------
+    InputError
+        When running until the phases come does not pay.
     MachineError
         When the backend that was named does not work here.
     """
     # What was not asked for by name fetches nothing.
     found = backends(fetching=name != "auto", images=images)
     live = in_one_run(signature, extent)
-    if name == Live.name:
-        return found[name], live
     if name == "auto":
-        late = live.expected_s > _LONG * signature.application_s
-        if images is None or not late or application.elsewhere:
-            return found[Live.name], live
-        if not (probe := found["criu"].probe(application)).works:
-            logger.info("no checkpoints: %s", probe.text)
-            return found[Live.name], live
-        return found["criu"], by_images(signature, extent)
+        late = live.expected_s > LARGEST_PAYING_SHARE * signature.application_s
+        if images is not None and late and not application.elsewhere:
+            if (probe := found["criu"].probe(application)).works:
+                return found["criu"], by_images(signature, extent)
+            logger.warning("no images: %s", probe.text)
+        name = Live.name
+    if name == Live.name:
+        check_pays(signature, live, extent)
+        return found[name], live
     if not (probe := found[name].probe(application)).works:
         raise MachineError(f"--backend {name}: {probe.text}")
     return found[name], by_images(signature, extent)

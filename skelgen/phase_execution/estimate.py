@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch.mpi import kind_of
 from skelgen.phase_execution.interface import Measured
-from skelgen.phases.stored import PhaseSignature, StoredPhase
+from skelgen.phase_execution.occurrence_sample import (
+    OccurrenceSample,
+    long_noise,
+    machine_noise,
+)
+from skelgen.phases.stored import PhaseSignature
 from skelgen.phases.types import Phase
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import (
+    error_of_mean_draws,
     interval,
-    median_draws,
     relative_spread,
     whole_draws,
 )
 from skelgen.trust.recording_doubts import hidden_doubts
 from skelgen.trust.types import PHASES
-
-#: Occurrences that differ from the phase's mean in the recording by more standard
-#: errors are no fair sample of it [1].
-_SIGNIFICANT = 2.0
-#: For so many measured times the spread in the recording counts beside their own.
-_RECORDED = 1
 
 _REMEDY = (
     "measure more occurrences (--share, --backend live) or phases "
@@ -98,9 +95,7 @@ class Estimate:
 
 def paet_s(signature: PhaseSignature, measured: Sequence[Measured]) -> float:
     """Predict the time of the application from one execution of its phases [s]."""
-    pairs = _pairs(signature, measured)
-    pets_s = {number: _pet_s(*pair) for number, pair in pairs.items()}
-    return _scaled(signature, pets_s)
+    return _scaled(signature, _pets_s(_samples(signature, measured)))
 
 
 def estimate(
@@ -130,14 +125,13 @@ def estimate(
     ----------
     Martinez Canillas 2011, equation 4.1: PAET is the sum of PET x weight.
     """
-    pairs = _pairs(signature, measured)
-    pets_s = {number: _pet_s(*pair) for number, pair in pairs.items()}
+    samples = _samples(signature, measured)
+    pets_s = _pets_s(samples)
     parts_s = {
-        number: pets_s[number] * stored.phase.weight
-        for number, (stored, _) in pairs.items()
+        number: pets_s[number] * one.phase.weight for number, one in samples.items()
     }
     middle = _scaled(signature, pets_s)
-    draws = _draws(signature, pairs, parts_s, generator)
+    draws = _draws(signature, samples, parts_s, generator)
     draws *= middle / math.fsum(parts_s.values())
     measured_s = interval(draws, middle)
     family = kind_of(signature.provenance.mpi).title
@@ -146,86 +140,62 @@ def estimate(
     phases = tuple(
         PhaseTime(
             number=number,
-            weight=stored.phase.weight,
+            weight=one.phase.weight,
             pet_s=pets_s[number],
-            spread=relative_spread([*chain(*times.values())]) or 0.0,
-            occurrences=len(times),
+            spread=one.spread,
+            occurrences=one.repeats,
             share=parts_s[number] / middle,
         )
-        for number, (stored, times) in pairs.items()
+        for number, one in samples.items()
     )
-    found = (*uncovered(signature, pairs), *too_wide(measured_s, _REMEDY), *doubts)
+    found = (*uncovered(signature, samples), *too_wide(measured_s, _REMEDY), *doubts)
     return Estimate(phases, time_s, measured_s, found, _known(signature, pets_s))
 
 
-#: Times of the occurrences of a phase, of each as many as it was executed [s].
-_Times = dict[int, list[float]]
-_Pairs = dict[int, tuple[StoredPhase, _Times]]
+#: What was measured of each phase, by its number.
+_Samples = dict[int, OccurrenceSample]
 
 
-def _pairs(signature: PhaseSignature, measured: Sequence[Measured]) -> _Pairs:
+def _samples(signature: PhaseSignature, measured: Sequence[Measured]) -> _Samples:
     """Put the times to their phases; phases without any are left out."""
-    known: _Pairs = {one.phase.number: (one, {}) for one in signature.phases}
+    times: dict[int, dict[int, list[float]]] = {}
     for one in measured:
-        times = known[one.phase][1]
-        times.setdefault(one.occurrence, []).append(one.time_s)
-    return {number: pair for number, pair in known.items() if pair[1]}
+        of_phase = times.setdefault(one.phase, {})
+        of_phase.setdefault(one.occurrence, []).append(one.time_s)
+    return {
+        stored.phase.number: OccurrenceSample.of(stored, times[stored.phase.number])
+        for stored in signature.phases
+        if stored.phase.number in times
+    }
+
+
+def _pets_s(samples: _Samples) -> dict[int, float]:
+    """Return the time of an occurrence of each phase here [s]."""
+    noise = machine_noise(samples.values())
+    return {number: one.pet_s(noise) for number, one in samples.items()}
 
 
 def _draws(
     signature: PhaseSignature,
-    pairs: _Pairs,
+    samples: _Samples,
     parts_s: dict[int, float],
     generator: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw the sum of what the phases take [s], with what was not measured."""
+    noise = machine_noise(samples.values())
     draws = np.zeros(1)
-    for number, (stored, times) in pairs.items():
-        draws = draws + _factors(stored, times, generator) * parts_s[number]
-    drifted = drift(signature, pairs) * generator.standard_normal(len(draws))
+    for number, one in samples.items():
+        draws = draws + one.factors(noise, generator) * parts_s[number]
+    beyond = long_noise(noise, drift(signature, samples))
     slower = relative_spread(
         [
             parts_s[number] / (one.phase.time_s * one.phase.weight)
-            for number, (one, _) in pairs.items()
+            for number, one in samples.items()
         ]
     )
-    rest = unmeasured_share(signature, pairs)
+    rest = unmeasured_share(signature, samples)
     whole = whole_draws(rest, generator, spread=slower or 0.0)
-    return np.asarray(draws * np.exp(drifted) * whole, np.float64)
-
-
-def _factors(
-    stored: StoredPhase, times: _Times, generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draw the time of an occurrence as a share of what was measured [1].
-
-    Restoring one occurrence again tells nothing of the others: what is known of these
-    is their spread in the recording, and nothing where there are none. Nor do two that
-    agree tell that all do.
-    """
-    means_s = [statistics.fmean(one) for one in times.values()]
-    known = stored.phase.spread if stored.phase.weight > 1 else None
-    draws = median_draws(means_s, generator, spread=known, worth=_RECORDED)
-    draws /= statistics.median(means_s)
-    again_s, *others = times.values()
-    if not others and len(again_s) > 1:
-        draws *= median_draws(again_s, generator) / statistics.median(again_s)
-    return draws
-
-
-def _pet_s(stored: StoredPhase, times: _Times) -> float:
-    """Return the time of an occurrence here [s].
-
-    Where the measured occurrences were faster or slower than the others already in the
-    recording, their mean is corrected by that.
-    """
-    known = {one.number: one.time_s for one in stored.occurrences}
-    here_s = statistics.fmean(statistics.fmean(one) for one in times.values())
-    there_s = statistics.fmean(known[number] for number in times)
-    error = math.hypot(stored.phase.spread / math.sqrt(len(times)), stored.phase.drift)
-    if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
-        return here_s
-    return here_s * stored.phase.time_s / there_s
+    return draws * error_of_mean_draws(beyond, None, generator) * whole
 
 
 def _known(signature: PhaseSignature, pets_s: dict[int, float]) -> tuple[Known, ...]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import heapq
+import math
+import shlex
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.phase_execution.interface import WantedOccurrence
+from skelgen.phase_execution.thresholds import (
+    LARGEST_PAYING_SHARE,
+    LARGEST_SAMPLED_SHARE,
+    SMALL_SAMPLING_ERROR,
+)
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-
-#: Share of the relevant phases' time that an execution has to reach [1]. What comes
-#: later, such as output at the end, is scaled with the rest.
-_REACHED = 0.9
+from skelgen.phases.thresholds import (
+    COLD_OCCURRENCES,
+    MACHINE_SPREAD,
+    MEASURED_SHARE,
+    REACHED_SHARE,
+)
+from skelgen.units import format_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +34,25 @@ class ExecutedExtent:
     Attributes
     ----------
     warm_up : int
-        First occurrences of a phase that are not measured where it has more: caches
-        and branch predictors are cold, memory is touched for the first time.
+        First occurrences of a structure that are not measured where a phase has more:
+        caches and branch predictors are cold, memory is touched for the first time.
+        Phases of one structure, such as steps with output and those without, warm
+        each other up.
     fewest : int
         Occurrences of each phase that are measured at least, where it has so many.
     share : float
         Occurrences beyond those are measured as long as the execution takes no larger
         share of the application's time [0 to 1]. With what launching takes it is then
         less than a tenth of the application's, unless that is short.
+    most : float
+        They may take this share where few occurrences are measured by then, or such
+        as differ much [0 to 1].
     """
 
-    warm_up: int = 1
+    warm_up: int = COLD_OCCURRENCES
     fewest: int = 1
-    share: float = 0.06
+    share: float = MEASURED_SHARE
+    most: float = LARGEST_SAMPLED_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,9 @@ class ExecutionPlan:
 def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPlan:
     """Plan one execution from the start of the application.
 
+    All occurrences until its end are measured, as far as they are stored: to reach
+    one the program does everything before it, so what is left out saves nothing.
+
     Parameters
     ----------
     signature : PhaseSignature
@@ -68,10 +88,11 @@ def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPl
         When the signature has no phases.
     """
     check_phases(signature)
+    cold = _cold(signature, extent.warm_up)
     known = {
         stored.phase.number: [
             (elapsed_s(signature, one), _wanted(stored, one, extent))
-            for one in _measurable(stored, extent)
+            for one in _measurable(stored, cold)
         ]
         for stored in signature.phases
     }
@@ -81,6 +102,7 @@ def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPl
     until_s = max(
         extent.share * signature.application_s, _enough_s(signature, earliest_s)
     )
+    until_s = _well_known_s(signature, known, until_s, extent)
     wanted = [pair for found in known.values() for pair in found if pair[0] <= until_s]
     wanted.sort(key=lambda pair: int(pair[1].end.sum()))
     return ExecutionPlan(
@@ -100,7 +122,7 @@ def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> flo
     shares: dict[Hashable, float] = {}
     for one in signature.phases:
         shares[one.group] = shares.get(one.group, 0.0) + one.phase.share
-    reached, enough, until_s = 0.0, _REACHED * signature.covered_share, 0.0
+    reached, enough, until_s = 0.0, REACHED_SHARE * signature.covered_share, 0.0
     for one in sorted(signature.phases, key=lambda one: earliest_s[one.phase.number]):
         if reached >= enough:
             break
@@ -108,6 +130,44 @@ def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> flo
             reached += shares.pop(one.group)
             until_s = earliest_s[one.phase.number]
     return until_s
+
+
+#: When occurrences of each phase end [s], in their order, with the occurrence.
+_Ends = Mapping[int, Sequence[tuple[float, WantedOccurrence]]]
+
+
+def _well_known_s(
+    signature: PhaseSignature, known: _Ends, until_s: float, extent: ExecutedExtent
+) -> float:
+    """Return until when more is measured, so that the sampled time is known well [s].
+
+    Never longer than until the most that is allowed.
+    """
+    most_s = extent.most * signature.application_s
+    further = sorted(
+        end_s for found in known.values() for end_s, _ in found if end_s <= most_s
+    )
+    for end_s in (until_s, *(one for one in further if one > until_s)):
+        if _sampling_error(signature, known, end_s) <= SMALL_SAMPLING_ERROR:
+            return end_s
+    return max([until_s, *further])
+
+
+def _sampling_error(signature: PhaseSignature, known: _Ends, until_s: float) -> float:
+    """Return the standard error of the time of phases measured until then [1].
+
+    One occurrence alone does not tell whether others differ from it in each run, as in
+    the recording; it counts as not known.
+    """
+    squares = total = 0.0
+    for stored in signature.phases:
+        phase, ends = stored.phase, known[stored.phase.number]
+        measured = sum(end_s <= until_s for end_s, _ in ends)
+        if measured and phase.weight > 1:
+            total += phase.share
+            spread = max(phase.spread, MACHINE_SPREAD if measured == 1 else 0.0)
+            squares += (phase.share * spread) ** 2 / measured
+    return math.sqrt(squares) / total if total else 0.0
 
 
 def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPlan:
@@ -119,7 +179,8 @@ def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPla
     extent : ExecutedExtent
     """
     check_phases(signature)
-    first = [(stored, _measurable(stored, extent)[0]) for stored in signature.phases]
+    cold = _cold(signature, extent.warm_up)
+    first = [(stored, _measurable(stored, cold)[0]) for stored in signature.phases]
     found = [_wanted(stored, one, extent) for stored, one in first]
     found.sort(key=lambda one: int(one.end.sum()))
     return ExecutionPlan(
@@ -149,6 +210,30 @@ def check_phases(signature: PhaseSignature) -> None:
         )
 
 
+def check_pays(
+    signature: PhaseSignature, plan: ExecutionPlan, extent: ExecutedExtent
+) -> None:
+    """Refuse to measure where that takes a large part of the application's time.
+
+    Raises
+    ------
+    InputError
+        When it takes more than pays, and more than was asked for.
+    """
+    whole_s, about = signature.application_s, signature.provenance
+    share = plan.expected_s / whole_s
+    if share <= max(LARGEST_PAYING_SHARE, extent.share):
+        return
+    launch = shlex.join(about.command) if about.command else "LAUNCH"
+    raise InputError(
+        f"measuring the phases of {about.application or 'the application'} would take "
+        f"about {format_seconds(plan.expected_s)} of its {format_seconds(whole_s)} "
+        f"({share:.0%}; up to {LARGEST_PAYING_SHARE:.0%} pays): time a plain run "
+        f"(skelgen time -- {launch}), predict with a skeleton (skelgen build RUN "
+        "--scale K), or allow it with --share 100%"
+    )
+
+
 def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     """Estimate how long the application ran until an occurrence ended [s].
 
@@ -160,21 +245,39 @@ def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     for stored in signature.phases:
         last = stored.occurrences[-1]
         counts = [*(one.begin[rank] for one in stored.occurrences), last.end[rank]]
-        before = [*(one.number for one in stored.occurrences), last.number + 1]
+        numbers = (one.number for one in stored.occurrences)
+        before = [*numbers, last.number + last.repeats]
         total += stored.phase.time_s * float(np.interp(until.end[rank], counts, before))
     return total
 
 
-def _measurable(stored: StoredPhase, extent: ExecutedExtent) -> Sequence[Occurrence]:
-    """Return the first occurrences without those that warm up, if any remain."""
-    first = [one for at, one in enumerate(stored.occurrences) if one.number == at]
-    return first[extent.warm_up :] or first[-1:]
+def _cold(signature: PhaseSignature, warm_up: int) -> set[tuple[int, int]]:
+    """Return phase and number of the first occurrences of each structure."""
+    found: dict[Hashable, list[tuple[int, int, int]]] = {}
+    for stored in signature.phases:
+        phase = stored.phase
+        found.setdefault((phase.site_key, phase.part), []).extend(
+            (sum(one.begin), phase.number, one.number) for one in stored.occurrences
+        )
+    return {
+        (phase, number)
+        for known in found.values()
+        for _, phase, number in heapq.nsmallest(warm_up, known)
+    }
+
+
+def _measurable(
+    stored: StoredPhase, cold: Collection[tuple[int, int]]
+) -> Sequence[Occurrence]:
+    """Return the occurrences without those that warm up, if any remain."""
+    phase, known = stored.phase.number, stored.occurrences
+    return [one for one in known if (phase, one.number) not in cold] or known[-1:]
 
 
 def _wanted(
     stored: StoredPhase, one: Occurrence, extent: ExecutedExtent
 ) -> WantedOccurrence:
-    before = max(one.number - max(extent.warm_up, 1), 0)
+    before = max(stored.occurrences.index(one) - max(extent.warm_up, 1), 0)
     return WantedOccurrence(
         phase=stored.phase.number,
         occurrence=one.number,

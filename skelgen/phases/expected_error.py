@@ -20,13 +20,12 @@ from skelgen.phases.strata import Divided
 from skelgen.phases.thresholds import (
     BETTER_BY,
     COLD_OCCURRENCES,
-    FIRST_OCCURRENCES,
     MACHINE_SPREAD,
     MEASURED_SHARE,
     REACHED_SHARE,
-    UNKNOWN_SPREAD,
 )
 from skelgen.phases.types import NestLevel
+from skelgen.trust.intervals import UNKNOWN_SPREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +57,14 @@ class ExpectedSample:
 class _Stratum:
     """A relevant phase: how long its occurrences take, and when they end [1].
 
-    Of phases of a group one is enough: the others are scaled as it is.
+    Of phases of a group one is enough: the others are scaled as it is. The first
+    occurrences of a structure are cold; those of all its phases warm the others up.
     """
 
     group: tuple[int, str]
     shares: NDArray[np.float64]
     ends: NDArray[np.float64]
+    cold: NDArray[np.bool_]
 
     @property
     def share(self) -> float:
@@ -75,11 +76,7 @@ class _Stratum:
         measured = int(np.searchsorted(self.ends, until, "right"))
         if measured == 0:
             return (UNKNOWN_SPREAD * self.share) ** 2
-        warm = (
-            self.shares[COLD_OCCURRENCES:]
-            if whole > COLD_OCCURRENCES + 1
-            else self.shares[:0]
-        )
+        warm = self.shares[~self.cold] if whole > COLD_OCCURRENCES + 1 else np.zeros(0)
         if not len(warm):
             return 0.0
         # Neighbours have a slow second in common: means of as many in a row.
@@ -106,17 +103,14 @@ def sample(
     ----------
     Cochran 1977, Sampling Techniques, chapter 5: the variance of a stratified sum.
     """
-    end = np.cumsum(time_share)
+    end, cold = np.cumsum(time_share), _cold(divided)
     strata = []
     groups = zip(divided.structure, divided.stratum, strict=True)
     for rows, group in zip(rows_by(divided.phase), groups, strict=True):
         if time_share[rows].sum() >= relevance:
-            first = (
-                rows[COLD_OCCURRENCES:FIRST_OCCURRENCES]
-                if len(rows) > COLD_OCCURRENCES
-                else rows
-            )
-            strata.append(_Stratum(group, time_share[rows], end[first]))
+            warm = rows[~cold[rows]]
+            ends = end[warm if len(warm) else rows]
+            strata.append(_Stratum(group, time_share[rows], ends, cold[rows]))
     until = max(MEASURED_SHARE, _reached(strata))
     known = math.fsum(one.share for one in strata)
     variance = math.fsum(one.variance(until) for one in strata)
@@ -127,6 +121,14 @@ def sample(
         len(strata),
         sum(len(one.shares) for one in strata),
     )
+
+
+def _cold(divided: Divided) -> NDArray[np.bool_]:
+    """Say which occurrences are the first ones of their structure."""
+    found = np.zeros(len(divided.phase), np.bool_)
+    for rows in rows_by(np.array(divided.structure)[divided.phase]):
+        found[rows[:COLD_OCCURRENCES]] = True
+    return found
 
 
 def _reached(strata: Sequence[_Stratum]) -> float:

@@ -11,7 +11,12 @@ from skelgen.events import Calls
 from skelgen.launch.record import RunFacts
 from skelgen.phases.counts import event_counts
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.phases.thresholds import FIRST_OCCURRENCES, SPREAD_OCCURRENCES
+from skelgen.phases.thresholds import (
+    FIRST_OCCURRENCES,
+    SPREAD_OCCURRENCES,
+    STRETCHED_SHARE,
+    STRETCHES,
+)
 from skelgen.phases.types import EPILOGUE, PROLOGUE, Phase, Phases
 from skelgen.signature import Provenance
 from skelgen.trust.recording_doubts import Unseen
@@ -71,17 +76,45 @@ def _occurrences(
     rows = np.flatnonzero(phases.phase == phase.number - 1)
     if phase.part == PROLOGUE or (phase.part == EPILOGUE and not phase.calls):
         return (_at_an_end(phase, phases, counts),)
-    first = np.arange(min(len(rows), FIRST_OCCURRENCES))
-    spread = np.linspace(first[-1], len(rows) - 1, SPREAD_OCCURRENCES + 1).round()
-    return tuple(
-        Occurrence(
-            number=number,
-            time_s=float(phases.time_ns[:, rows[number]].mean()) / 1e9,
-            begin=tuple(counts[:, rows[number]].tolist()),
-            end=tuple(counts[:, rows[number] + 1].tolist()),
+    found = []
+    for number, repeats in _stretches(rows):
+        begin, end = int(rows[number]), int(rows[number]) + repeats
+        found.append(
+            Occurrence(
+                number=number,
+                time_s=float(phases.time_ns[:, begin:end].sum(axis=1).mean()) / 1e9,
+                begin=tuple(counts[:, begin].tolist()),
+                end=tuple(counts[:, end].tolist()),
+                repeats=repeats,
+            )
         )
-        for number in np.union1d(first, spread.astype(np.int64)).tolist()
-    )
+    return tuple(found)
+
+
+def _stretches(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Choose what is stored of a phase: numbers of occurrences, each with repeats.
+
+    The first ones alone; then stretches of several, one after the other, where nothing
+    is between their occurrences; then a few alone up to the last.
+
+    Examples
+    --------
+    >>> _stretches(np.arange(10))[-1], _stretches(np.arange(2000))[63:66]
+    ((9, 1), [(63, 1), (64, 5), (69, 5)])
+    """
+    first = min(len(rows), FIRST_OCCURRENCES)
+    found = [(number, 1) for number in range(first)]
+    behind = int(STRETCHED_SHARE * len(rows)) - first
+    if behind > 0:
+        length = -(-behind // STRETCHES)
+        for number in range(first, first + behind, length):
+            repeats = min(length, first + behind - number)
+            whole = rows[number + repeats - 1] - rows[number] == repeats - 1
+            found.append((number, repeats if whole else 1))
+    last = sum(found[-1])
+    spread = np.linspace(last - 1, len(rows) - 1, SPREAD_OCCURRENCES + 1).round()
+    alone = sorted({number for number in spread.astype(int).tolist() if number >= last})
+    return found + [(number, 1) for number in alone]
 
 
 def _at_an_end(phase: Phase, phases: Phases, counts: NDArray[np.int64]) -> Occurrence:

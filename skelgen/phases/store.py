@@ -156,7 +156,8 @@ def _phase_lines(stored: StoredPhase) -> list[str]:
         *(
             f"  - {{number: {one.number}, time_s: {format_real(one.time_s)}, "
             f"begin: {quoted(format_integers(one.begin))}, "
-            f"end: {quoted(format_integers(one.end))}}}"
+            f"end: {quoted(format_integers(one.end))}"
+            f"{f', repeats: {one.repeats}' if one.repeats > 1 else ''}}}"
             for one in stored.occurrences
         ),
     ]
@@ -237,14 +238,21 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
     )
     found: list[Occurrence] = []
     for one in fields["occurrences"].items():
-        parts = one.mapping(("number", "time_s", "begin", "end"))
+        parts = one.mapping(("number", "time_s", "begin", "end"), ("repeats",))
+        number = _number(parts["number"], found, weight)
+        most_repeats = weight - number
         begin = _counts(parts["begin"], ranks, (0,) * ranks, most)
         found.append(
             Occurrence(
-                number=_number(parts["number"], found, weight),
+                number=number,
                 time_s=parts["time_s"].amount(),
                 begin=begin,
                 end=_counts(parts["end"], ranks, begin, most),
+                repeats=(
+                    parts["repeats"].integer(1, most_repeats)
+                    if "repeats" in parts
+                    else 1
+                ),
             )
         )
     if not found:

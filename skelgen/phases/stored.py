@@ -21,17 +21,20 @@ class Occurrence:
     number : int
         From 0, among the occurrences of its phase.
     time_s : float
-        Mean of the ranks [s].
+        Mean of the ranks [s]; of all of them where it is several in a row.
     begin, end : tuple of int
         Event counts of each rank, as `skelgen.phases.counts` defines them. Those of the
         prologue, and of an epilogue without calls, reach over the occurrence next to
         it, and the time as well: ranks cannot stop between two calls.
+    repeats : int
+        So many occurrences in a row, with nothing between them.
     """
 
     number: int
     time_s: float
     begin: tuple[int, ...]
     end: tuple[int, ...]
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,14 @@ LEAST_FEW_TRIPS_SHARE = 0.3
 #: its start. A judgement, not measured.
 FIRST_OCCURRENCES = 64
 
+#: Behind them, stretches are stored up to this share of a phase's occurrences [1]: no
+#: longer part of a run is measured in passing. A judgement, not measured.
+STRETCHED_SHARE = 0.1
+
+#: So many stretches: each is small beside all, and files stay small. A judgement, not
+#: measured.
+STRETCHES = 32
+
 #: So many of the rest, for those who want to see it all. A judgement, not measured.
 SPREAD_OCCURRENCES = 8
 
@@ -69,20 +77,19 @@ COMPARED_WITH_FIRST = 5
 #: But not with fewer than these. A judgement, not measured.
 FEWEST_COMPARED = 2
 
-#: Share of the application's time in which occurrences are measured, as `skelgen
-#: measure` does unless it is told otherwise [1].
+#: Share of the application's time in which `skelgen measure` measures occurrences
+#: unless it is told otherwise [1]. With what launching takes it is then less than a
+#: tenth of the application's, unless that is short.
 MEASURED_SHARE = 0.06
 
 #: It takes longer where not one of each phase with this share of all phases' time is
-#: measured by then [1], as in `skelgen measure`.
+#: measured by then [1]. What comes later, such as output at the end, is scaled with
+#: the rest.
 REACHED_SHARE = 0.9
 
-#: First occurrences, of which caches are cold, that `skelgen measure` leaves out.
+#: First occurrences of a structure, of which caches are cold, that `skelgen measure`
+#: leaves out.
 COLD_OCCURRENCES = 1
-
-#: Standard deviation of what is not measured [1]: ln 2 / 1.645, for it may be half or
-#: twice as much in 90 % of the cases, as in `skelgen measure`.
-UNKNOWN_SPREAD = 0.4214
 
 #: A level inside another has to be better by this factor in error squared x cost:
 #: spreads of few times are no better known. A judgement, not measured.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch.mpi import same_mpi
-from skelgen.matching.waits import WaitState
 from skelgen.prediction.scaling import correction, scaled, scaled_draws
 from skelgen.prediction.thresholds import (
     LARGEST_DROPPED_SHARE,
@@ -18,13 +18,16 @@ from skelgen.prediction.thresholds import (
     LARGEST_UNDOUBTED_FACTOR,
     SHORTEST_TRUSTED_S,
 )
-from skelgen.prediction.types import Calibration, Times
 from skelgen.trust import Doubt
 from skelgen.trust.intervals import median_draws, relative_spread
-from skelgen.trust.recording_doubts import Unseen
 from skelgen.trust.skeleton_doubts import unlike_doubts
 from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.matching.waits import WaitState
+    from skelgen.prediction.types import Calibration, Times
+    from skelgen.trust.recording_doubts import Unseen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

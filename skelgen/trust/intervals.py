@@ -24,7 +24,7 @@ MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 
 #: Standard deviation of the logarithm of a time that is only known from other parts of
 #: the program.
-_UNKNOWN = math.log(UNKNOWN_TIME_FACTOR) / 1.645
+UNKNOWN_SPREAD = math.log(UNKNOWN_TIME_FACTOR) / 1.645
 
 
 def median_draws(
@@ -71,6 +71,25 @@ def median_draws(
     return np.exp(middle + shift)
 
 
+def error_of_mean_draws(
+    error: float, freedom: float | None, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw the truth over a measured mean [1].
+
+    Parameters
+    ----------
+    error : float
+        Standard error of the mean's logarithm [1].
+    freedom : float or None
+        Degrees of freedom by which the error is known; None: it is certain.
+    generator : numpy.random.Generator
+    """
+    if freedom is None:
+        return np.exp(error * generator.standard_normal(_DRAWS))
+    shift = error * generator.standard_t(freedom, _DRAWS)
+    return np.asarray(np.exp(np.clip(shift, -30.0, 30.0)))
+
+
 def whole_draws(
     unmeasured: float, generator: np.random.Generator, *, spread: float = 0.0
 ) -> NDArray[np.float64]:
@@ -86,7 +105,7 @@ def whole_draws(
     spread : float
         By how much measured parts differ from each other, where that is more [1].
     """
-    deviation = max(_UNKNOWN, spread)
+    deviation = max(UNKNOWN_SPREAD, spread)
     part = np.exp(deviation * generator.standard_normal(_DRAWS))
     return np.asarray(1.0 - unmeasured + unmeasured * part, np.float64)
 

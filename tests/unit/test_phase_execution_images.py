@@ -20,19 +20,16 @@ from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
 from skelgen.launch.own_folders import FolderKind, mark
-from skelgen.launch.process import Started
 from skelgen.phase_execution import (
     Application,
     WantedOccurrence,
     checkpoint,
     criu,
-    dmtcp,
     fetch_criu,
     images,
 )
 from skelgen.phase_execution.checkpoint import ImageRun
 from skelgen.phase_execution.criu import CriuBackend, complaint
-from skelgen.phase_execution.dmtcp import DmtcpBackend, DmtcpCheckpointer
 from skelgen.phase_execution.images import (
     ImageContent,
     Machine,
@@ -271,10 +268,9 @@ def test_backends_with_images_refuse_several_hosts() -> None:
     here, typed = application(), application("-hosts", "n1,n2")
     named = replace(here, runner=LocalRunner(Srun(("srun",))))
     step = replace(here, launch=replace(here.launch, launcher=Srun(("srun",))))
-    for backend in (CriuBackend(), DmtcpBackend()):
-        for one in (typed, named, step):
-            assert not backend.probe(one).works
-            assert "--backend live" in backend.probe(one).text
+    for one in (typed, named, step):
+        assert not CriuBackend().probe(one).works
+        assert "--backend live" in CriuBackend().probe(one).text
 
 
 @pytest.mark.parametrize(
@@ -330,59 +326,6 @@ def test_an_old_criu_is_named_with_its_version(
     found = fetch_criu.find_criu(fetching=False)
     assert found.command == (str(old),)
     assert found.version >= fetch_criu.OLDEST
-
-
-def test_a_missing_dmtcp_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dmtcp, "program", lambda _: None)
-    probe = DmtcpBackend().probe(application())
-    assert not probe.works
-    assert "no dmtcp_launch on PATH" in probe.text
-
-
-def test_dmtcp_gets_a_coordinator_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(dmtcp, "program", lambda _: None)
-    own = ["--new-coordinator", "--coord-port", "0", "--port-file"]
-    start = dmtcp.launch_arguments(["mpirun", "-n", "2", "./app"], tmp_path)
-    assert start[:5] == ["dmtcp_launch", *own]
-    assert start[-4:] == ["mpirun", "-n", "2", "./app"]
-    image = tmp_path / "image"
-    image.mkdir()
-    for number in (2, 1):
-        (image / f"ckpt_app_{number}.dmtcp").touch()
-    restart = dmtcp.restart_arguments(image)
-    assert restart[:5] == ["dmtcp_restart", *own]
-    assert [Path(one).name for one in restart[-2:]] == [
-        "ckpt_app_1.dmtcp",
-        "ckpt_app_2.dmtcp",
-    ]
-    order = dmtcp.command_arguments("4711", "--bcheckpoint")
-    assert order == ["dmtcp_command", "--coord-port", "4711", "--bcheckpoint"]
-
-
-def test_a_checkpoint_of_dmtcp_that_fails_leaves_no_parts_for_the_next_image(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def refuse(_: DmtcpCheckpointer, word: str) -> None:
-        if word == "--bcheckpoint":
-            assert not list(tmp_path.glob("ckpt_*"))
-            (tmp_path / "ckpt_half.dmtcp").touch()
-        raise ApplicationError("DMTCP did not carry it out")
-
-    monkeypatch.setattr(DmtcpCheckpointer, "_command", refuse)
-    monkeypatch.setattr(
-        DmtcpCheckpointer,
-        "_begin",
-        lambda saver, *_: setattr(saver, "_running", Started(["sleep", "60"])),
-    )
-    (tmp_path / "ckpt_of_before.dmtcp").touch()
-    saver = DmtcpCheckpointer()
-    saver.start(["app"], tmp_path, {}, tmp_path)
-    failure = pytest.raises(ApplicationError, match="did not carry it out")
-    with failure, new_image(tmp_path / "image") as image:
-        saver.save(image, ImageContent("dmtcp"))
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_cache_that_cannot_be_written_is_named(

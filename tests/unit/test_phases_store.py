@@ -3,6 +3,7 @@
 import dataclasses
 import random
 import tomllib
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -60,6 +61,24 @@ def test_the_first_occurrences_are_stored_and_the_last_one():
     assert numbers[:FIRST_OCCURRENCES] == list(range(FIRST_OCCURRENCES))
     assert numbers[-1] == 89
     assert numbers == sorted(set(numbers))
+
+
+def test_stretches_are_stored_of_what_comes_often(tmp_path):
+    """Without gaps over a tenth of the run, and read as they were written."""
+    found = of_text(LOOPS.replace("90", "1500"))
+    (loop,) = found.phases
+    long = [one for one in loop.occurrences if one.repeats > 1]
+    assert [one.repeats for one in long[:-1]] == [3] * (len(long) - 1)
+    for one, following in pairwise(long):
+        assert one.number + one.repeats == following.number
+        assert one.end == following.begin
+    assert long[0].begin == loop.occurrences[FIRST_OCCURRENCES - 1].end
+    assert long[-1].number + long[-1].repeats == 150
+    assert sum(one.time_s for one in long) == pytest.approx(
+        loop.phase.time_s * sum(one.repeats for one in long), rel=0.01
+    )
+    assert loop.occurrences[-1].number == 1499
+    assert store.load(store.save(found, tmp_path)) == found
 
 
 def test_functions_count_as_the_table_of_the_recorder_says():

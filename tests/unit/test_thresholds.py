@@ -12,8 +12,9 @@ from tests.readability import PACKAGE, modules
 
 FILES = [f"{stage}/thresholds.py" for stage in thresholds.stages()]
 STAGES = {
-    *("events", "forecasts", "loops", "models", "monitor", "phases", "prediction"),
-    *("reference", "signature", "skeleton", "symbols", "trust", "workload"),
+    *("events", "forecasts", "loops", "models", "monitor", "phase_execution", "phases"),
+    *("prediction", "reference", "signature", "skeleton", "symbols", "trust"),
+    *("workload",),
 }
 
 

@@ -204,10 +204,11 @@ def mix(
         int,
         typer.Option(
             min=1,
-            help="Rounds; in each, the application and possible parts of its "
-            "computation run quiet and next to each competitor.",
+            help="Most runs of the application while the competitors come and go; one "
+            "is enough on a quiet machine. An application that computes for seconds "
+            "between its calls runs three times instead: quiet and next to each.",
         ),
-    ] = 1,
+    ] = 3,
     allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -239,6 +240,7 @@ def mix(
         rows.append(
             (f"next to {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
         )
+    rows.append(("known to", f"{fitted.uncertainty:.1%}, runs: {fitted.runs}"))
     alone = off(fitted.wanted, (1.0, 1.0))
     rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))
     again = f"skelgen build {shlex.quote(str(run))} --scale K"

@@ -74,7 +74,7 @@ from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
 
 if TYPE_CHECKING:
-    from skelgen.models.model import Model
+    from skelgen.models.model import Model, ModelPrediction
     from skelgen.pipeline.model_loads import LoadedPrediction
 
 #: Larger errors of a fit are all the same to people [1].
@@ -319,13 +319,18 @@ def predict(
         others = OtherSystems.of(done.carried, on)
         print_result(ModelPredictResult.of(found, answer, system=others))
     elif slurm:
-        minutes = max(1, math.ceil(said.interval.p95 / 60))
-        say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
-        for one in said.doubts:
-            say(f"skelgen: warning: do not trust: {one}", err=True)
+        _tell_sbatch(said)
     else:
         _tell(found, answer, page)
     check_trust(said.doubts, strict=strict)
+
+
+def _tell_sbatch(said: ModelPrediction) -> None:
+    """Print the option of sbatch: the end of the interval, in whole minutes."""
+    minutes = max(1, math.ceil(said.interval.p95 / 60))
+    say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
+    for one in said.doubts:
+        say(f"skelgen: warning: do not trust: {one}", err=True)
 
 
 def _tell(found: Model, answer: LoadedPrediction, page: Path | None) -> None:

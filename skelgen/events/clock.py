@@ -190,6 +190,24 @@ def time_scales(files: Sequence[RankFile]) -> tuple[list[TimeScale], list[str]]:
     return _scales(files, hosts, lines), warnings
 
 
+def monotonic_origin_ns(files: Sequence[RankFile]) -> int:
+    """Return what CLOCK_MONOTONIC read at the clock origin of a run on one host [ns].
+
+    Parameters
+    ----------
+    files : sequence of RankFile
+        All of one host.
+    """
+    host = _host(files)
+    return round(min(host.at(_begin_ticks(file)) for file in files))
+
+
+def _begin_ticks(file: RankFile) -> int:
+    """Return when the stream begins, as its events count it [ticks]."""
+    header = file.header
+    return header.start_ticks >> header.unit_shift << header.unit_shift
+
+
 def _key(file: RankFile) -> _HostKey:
     return file.header.boot_id or file.header.host, file.header.clock_kind
 
@@ -203,9 +221,8 @@ def _scales(
     for file in files:
         key = _key(file)
         header = file.header
-        begin = header.start_ticks >> header.unit_shift << header.unit_shift
         value, slope = lines[key]
-        own = hosts[key].at(begin)
+        own = hosts[key].at(_begin_ticks(file))
         starts.append(own + value + slope * own)
         speeds.append(hosts[key].ns_per_tick * 2**header.unit_shift * (1 + slope))
     earliest = min(starts)

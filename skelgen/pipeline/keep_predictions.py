@@ -12,12 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
-from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.prediction import Calibration, TrialFacts
-from skelgen.prediction import Prediction as Predicted
 from skelgen.store import (
     Condition,
     Inputs,
@@ -28,6 +26,11 @@ from skelgen.store import (
     place_of,
 )
 from skelgen.trust import Doubt, Interval, verdict_of
+
+if TYPE_CHECKING:
+    from skelgen.launch.hosts import Host
+    from skelgen.prediction import Calibration, TrialFacts
+    from skelgen.prediction import Prediction as Predicted
 
 logger = logging.getLogger(__name__)
 

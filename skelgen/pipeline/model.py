@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skelgen.errors import InputError, UsageError
 from skelgen.models.families import FAMILIES
-from skelgen.models.families.contract import FamilySettings
 from skelgen.models.model import Model, fit_model
 from skelgen.models.odd_runs import odd_inputs
 from skelgen.models.runs import Floats, ModelInput, RunTable, meaning_of, when_of
@@ -24,10 +24,13 @@ from skelgen.pipeline.model_cells import (
 from skelgen.pipeline.run_loads import with_loads
 from skelgen.pipeline.store import store_list
 from skelgen.pipeline.store_sources import content_of
-from skelgen.progress import Progress
 from skelgen.store import Row, Run, conditions_of, open_store
 from skelgen.store.formats.typed_values import TypedValues
 from skelgen.units import number_of
+
+if TYPE_CHECKING:
+    from skelgen.models.families.contract import FamilySettings
+    from skelgen.progress import Progress
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
 #: say the same.

@@ -6,18 +6,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skelgen.errors import ApplicationError, InputError
 from skelgen.models.load_feedback import settle
 from skelgen.models.loads import NodeLoads, predict_slowed, predict_under, with_usual
-from skelgen.models.model import Model, ModelPrediction
 from skelgen.models.runs import Meaning
 from skelgen.models.thresholds import LEAST_LEFT
 from skelgen.pipeline import forecast, run_loads
 from skelgen.pipeline.fitted_models import check_asked
-from skelgen.pipeline.forecast import LoadForecasts, LoadHistories
 from skelgen.pipeline.load_requests import (
     FORECAST,
     MEASURED,
@@ -31,6 +30,10 @@ from skelgen.pipeline.store import store_show
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.store import Run
 from skelgen.trust import Doubt, Interval
+
+if TYPE_CHECKING:
+    from skelgen.models.model import Model, ModelPrediction
+    from skelgen.pipeline.forecast import LoadForecasts, LoadHistories
 
 #: Histories are read for horizons up to so many quiet times.
 _LONGEST = 20.0

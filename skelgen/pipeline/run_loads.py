@@ -9,17 +9,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.monitor.averages import Curve, avg_min, min_avg
 from skelgen.monitor.series import HostHistory
 from skelgen.pipeline.load_files import read_loads
-from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.monitor_links import link_histories
 from skelgen.pipeline.monitor_run_rows import loads as node_loads
 from skelgen.pipeline.monitor_series import histories
 from skelgen.store import Run, Series, open_store
 from skelgen.store.sampling import known_series
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.load_series import LoadSource
 
 logger = logging.getLogger(__name__)
 

@@ -8,9 +8,10 @@ cores share are taken. Time is CPU time, so the share that the scheduler gives c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias
 
 from skelgen.launch.process import running
@@ -26,6 +27,7 @@ from skelgen.reference.thresholds import (
     MIXTURE_ROUNDS_FACTOR,
     ROUNDS_BESIDE_COMPETITORS,
 )
+from skelgen.reference.turns import CompetitorTurns
 from skelgen.rendering.c_template import fill
 
 #: What competes, in the order of :data:`Slowdown`.
@@ -91,6 +93,30 @@ class Bench:
                     yield
             finally:
                 os.sched_setaffinity(0, before)
+
+    @contextmanager
+    def in_turns(self, turn_s: float) -> Iterator[Callable[[], CompetitorTurns]]:
+        """Let both compete in turns while something else runs on the cores of ranks.
+
+        Parameters
+        ----------
+        turn_s : float
+            Mean length of a turn [s].
+
+        Yields
+        ------
+        callable
+            Returns the turns so far.
+        """
+        before = os.sched_getaffinity(0)
+        with self._program(unmeasured(_ALL, self.processes), False) as words:
+            log = Path(words[0]).with_name("turns")
+            with running([*words, "turns", f"{turn_s:.3f}", str(log)]):
+                os.sched_setaffinity(0, self.cores[: self.processes])
+                try:
+                    yield lambda: CompetitorTurns.read(log)
+                finally:
+                    os.sched_setaffinity(0, before)
 
     @contextmanager
     def _program(self, speed: ComputeCalibration, mixture: bool) -> Iterator[list[str]]:

@@ -37,11 +37,17 @@ class Fit:
         over that on the quiet machine [1].
     got : tuple of float
         The same of the mixture [1].
+    runs : int
+        Of the application, for `wanted`; 0 in older files.
+    uncertainty : float
+        Standard error of `wanted` [1]; 0 in older files.
     """
 
     mix: Mix
     wanted: Slowdown
     got: Slowdown
+    runs: int = 0
+    uncertainty: float = 0.0
 
     @property
     def error(self) -> float:

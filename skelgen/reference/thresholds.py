@@ -31,3 +31,29 @@ MOST_MIXTURES = 4
 
 #: Working sets that are tried. A judgement, not measured.
 MOST_WORKING_SETS = 2
+
+#: Competitors that take turns change at the earliest after this [s]: caches are full
+#: again, and a core shared, after a few milliseconds. A judgement, not measured.
+SHORTEST_COMPETITION_S = 0.2
+
+#: A turn has room for so many of the longest computations that count [1]: few of them
+#: then lie in two turns. A judgement, not measured.
+GAPS_IN_TURN = 8.0
+
+#: Turns of each competitor that tell their spread. A judgement, not measured.
+FEWEST_TURNS = 3
+
+#: The begin of a turn that is left out [ns]: caches are still as before. A judgement,
+#: not measured.
+SETTLING_NS = 5_000_000
+
+#: Computations of one kind that are compared with others. A judgement, not measured.
+FEWEST_GAPS = 3
+
+#: Share of the computation that turns must show to stand for all of it [1]. A
+#: judgement, not measured.
+LEAST_SHARE_IN_TURNS = 0.7
+
+#: A slowdown that is known so well needs no further run [1]: half of what nothing tells
+#: apart. A judgement, not measured.
+KNOWN_SLOWDOWN = 0.01

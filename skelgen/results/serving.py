@@ -30,6 +30,10 @@ class MixResult(Result):
         Largest relative difference of these [1].
     text : str
         The mix as ``--compute-mix`` takes it.
+    runs : int
+        Of the application.
+    uncertainty : float
+        Standard error of the application's slowdowns [1].
     """
 
     result: ClassVar[str] = "mix"
@@ -39,6 +43,8 @@ class MixResult(Result):
     got: Sequence[float]
     error: float
     text: str
+    runs: int
+    uncertainty: float
 
     @classmethod
     def of(cls, fitted: Fit) -> Self:
@@ -49,6 +55,8 @@ class MixResult(Result):
             got=fitted.got,
             error=fitted.error,
             text=str(fitted.mix),
+            runs=fitted.runs,
+            uncertainty=fitted.uncertainty,
         )
 
 

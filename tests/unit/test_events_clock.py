@@ -3,6 +3,7 @@
 import numpy as np
 
 from skelgen.events import collect
+from skelgen.events.clock import monotonic_origin_ns
 from skelgen.trace import open_trace
 from tests.trace_writer import RankWriter, varint
 
@@ -35,6 +36,17 @@ def test_ranks_of_one_host_share_its_clock(tmp_path):
     enter, warnings = enters(tmp_path)
     assert (enter[1] - enter[0]).tolist() == [300, 300]
     assert warnings == ()
+
+
+def test_the_origin_is_the_begin_of_the_first_stream(tmp_path):
+    for rank, start in enumerate((3_000_000, 1_000_000)):
+        host(rank, 2, tmp_path, start=start)
+    late, early = open_trace(tmp_path).files
+    origin_ns = monotonic_origin_ns([late, early])
+    assert origin_ns == monotonic_origin_ns([early])
+    assert monotonic_origin_ns([late]) - origin_ns == 1_000_000
+    begin = early.definitions.clocks[0]
+    assert origin_ns <= begin.monotonic_ns < origin_ns + 1_000_000
 
 
 def test_clocks_of_other_hosts_are_shifted_by_what_was_measured(tmp_path):

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from skelgen.reference import competitors
@@ -59,6 +61,23 @@ def test_a_competitor_ends_with_what_it_stood_beside(competitor: str) -> None:
         raise ZeroDivisionError
     assert comes_true(lambda: not alive(worker))
     assert not alive(leader)
+    assert os.sched_getaffinity(0) == cores
+
+
+def test_competitors_come_and_go_in_turns(tmp_path: Path) -> None:
+    before, cores = set(children_of(os.getpid())), os.sched_getaffinity(0)
+    with Bench.of("cc", 1).in_turns(0.02) as turns:
+        (leader,) = set(children_of(os.getpid())) - before
+        workers = children_of(leader)
+        assert len(workers) == len(COMPETITORS)
+        assert len(os.sched_getaffinity(0)) == 1
+        assert comes_true(lambda: len(turns().kind) >= 8)
+        found = turns()
+    assert found.kind[:8].tolist() == [0, 1, 0, 2] * 2
+    lengths = np.diff(found.begin_ns)
+    assert min(lengths) >= 0.75 * 0.02e9  # never early, however busy the machine
+    assert abs(found.begin_ns[0] - time.monotonic_ns()) < 600e9
+    assert comes_true(lambda: not any(map(alive, (leader, *workers))))
     assert os.sched_getaffinity(0) == cores
 
 

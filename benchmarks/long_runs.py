@@ -1,6 +1,7 @@
-"""How much memory and time does a long run of one rank take?
+"""How much memory and time does a long run of few ranks take?
 
-``python benchmarks/long_runs.py [--events 1e7,1e8] [--what info,build]``
+``python benchmarks/long_runs.py [--events 1e7,1e8] [--what info,build,phases]
+[--ranks 1]``
 
 Traces of a ring exchange with a reduction (six calls an iteration) are written by
 repeating the bytes of one iteration, without ever being in memory. Each command runs in
@@ -31,9 +32,9 @@ from tests.trace_writer import RankWriter
 BUILD = Path(__file__).resolve().parent / "build"
 
 
-def write(folder: Path, events: int) -> None:
-    """Write the trace of one rank with about so many events."""
-    writer = RankWriter(0, 1, unit_shift=3, cost_ps=17_000)
+def write(folder: Path, events: int, rank: int, ranks: int) -> None:
+    """Write the trace of a rank with about so many events."""
+    writer = RankWriter(rank, ranks, unit_shift=3, cost_ps=17_000)
     writer.event("MPI_Init", 0, 1000)
     for iteration in range(reader.WARM_UP):
         pipeline.ring(writer, iteration)
@@ -75,7 +76,13 @@ def build(folder: Path) -> None:
     pipeline.compile_trace(folder)
 
 
-WHAT = {"info": info, "build": build}
+def phases(folder: Path) -> None:
+    from skelgen.pipeline.phases import of_run
+
+    of_run(folder)
+
+
+WHAT = {"info": info, "build": build, "phases": phases}
 
 
 def measure(what: str, folder: Path) -> None:
@@ -93,17 +100,23 @@ def measure(what: str, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", default="1e7,1e8")
-    parser.add_argument("--what", default="info,build")
+    parser.add_argument("--what", default="info,build,phases")
+    parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
         measure(given.measure[0], Path(given.measure[1]))
         return
-    print(f"{'':8}{'events':>15}{'seconds':>9}{'cpu':>9}{'M/cpu s':>9}{'peak MB':>9}")
+    print(
+        f"{'':8}{'events':>15}{'seconds':>9}{'cpu':>9}{'M/cpu s':>9}"
+        f"{'peak MB':>9}{'B/event':>9}"
+    )
     BUILD.mkdir(exist_ok=True)
     for events in given.events.split(","):
         with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-            write(Path(folder), int(float(events)))
+            for rank in range(given.ranks):
+                of_rank = int(float(events)) // given.ranks
+                write(Path(folder), of_rank, rank, given.ranks)
             for what in given.what.split(","):
                 command = [sys.executable, __file__, "--measure", what, folder]
                 done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -112,7 +125,8 @@ def main() -> None:
                     f"{what:8}{int(float(events)):>15,}{taken['seconds']:>9.1f}"
                     f"{taken['cpu_s']:>9.1f}"
                     f"{float(events) / taken['cpu_s'] / 1e6:>9.2f}"
-                    f"{taken['peak'] / 1e6:>9.0f}",
+                    f"{taken['peak'] / 1e6:>9.0f}"
+                    f"{taken['peak'] / float(events):>9.0f}",
                     flush=True,
                 )
 

@@ -11,9 +11,11 @@ import numpy as np
 from skelgen.events import Events
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
+from skelgen.phases.string import LogicalTrace, logical_trace
 from skelgen.signature import Provenance, Signature, summarise
 from skelgen.symbols.cluster import cluster
 from skelgen.symbols.types import Symbols
+from skelgen.ticks import place
 from tests.damage import cut
 
 PROVENANCE = Provenance(
@@ -49,6 +51,13 @@ def build(
     nests = [fold(string(symbols, events, rank)) for rank in range(events.calls.ranks)]
     signature = summarise(events, symbols, nests, provenance)
     return Built(events, matching, symbols, signature)
+
+
+def logical_trace_of(events: Events, built: Built) -> LogicalTrace:
+    """Write the events of all ranks as one string."""
+    calls, matching = events.calls, built.matching
+    clock = place(calls, matching)
+    return logical_trace(calls, matching, clock, built.symbols, events.sites)
 
 
 def string(symbols: Symbols, events: Events, rank: int) -> Any:

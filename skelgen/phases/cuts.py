@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
+from skelgen.events.parts import parts_of, rank_slices
 from skelgen.events.types import FAILED_POLL
 from skelgen.matching import Matching
 from skelgen.matching.roles import PART_OF_MEMBERS, short_name
@@ -50,9 +52,10 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     event = joint >= 0
     complete = _of_kind(calls, CallKind.COMPLETE)
     # The first bound that each call is before; it only ever rises.
-    side = np.searchsorted(bound, np.maximum(position, 0), "right")
-    needs = _needs(calls, matching, event, complete)
-    _close(side, calls, matching, joint, *needs)
+    side = np.empty(len(calls), np.int32)
+    for part in parts_of(calls.first):
+        side[part] = np.searchsorted(bound, np.maximum(position[part], 0), "right")
+    _close(side, calls, matching, joint, _needs(calls, matching, event, complete))
     side[~(event | complete)] = len(bound) - 1
     counting = counted(calls)
     found = np.empty((calls.ranks, len(bound)), np.int64)
@@ -72,10 +75,12 @@ def _joint_events(calls: Calls, matching: Matching) -> Ints:
     Whom MPI_Comm_create_group and MPI_Intercomm_create wait for is not known: the k-th
     such call of each rank is taken to be one with the k-th of all others.
     """
-    joint, events = matching.whole_event.copy(), matching.whole_events
+    joint, events = matching.whole_event, matching.whole_events
     of_shape = calls.shapes["function"]
     for number, name in enumerate(calls.functions):
         if short_name(name) in PART_OF_MEMBERS:
+            if joint is matching.whole_event:
+                joint = joint.copy()
             for begin, end in pairwise(calls.first):
                 own = of_shape[calls.shape[begin:end]] == number
                 rows = begin + np.flatnonzero(own & (joint[begin:end] < 0))
@@ -95,55 +100,78 @@ def _of_kind(calls: Calls, kind: CallKind) -> Mask:
 
 def _needs(
     calls: Calls, matching: Matching, event: Mask, complete: Mask
-) -> tuple[Ints, Ints]:
+) -> list[tuple[Ints, Ints]]:
     """Return calls that are before a cut only if others are, and those others."""
-    received, sent = matching.receive_done >= 0, matching.send_done >= 0
-    # Behind an event ranks go on through completions and probes before they stop.
-    latest = np.maximum.accumulate(np.where(event, np.arange(len(event)), -1))
-    begin, end = (
-        np.repeat(first, np.diff(calls.first))
-        for first in (calls.first[:-1], calls.first[1:])
-    )
-    follows = np.flatnonzero(complete & ~event & (latest >= begin))
-    probe = np.flatnonzero(_of_kind(calls, CallKind.PROBE) & (latest >= begin))
-    # What is probed for is taken to be what is received next.
-    order = np.append(np.argsort(matching.receive_call), 0)
-    receive = np.append(np.sort(matching.receive_call), len(event))
-    following = np.searchsorted(receive, probe)
-    known = receive[following] < end[probe]
-    probe, probed = probe[known], order[following[known]]
-    needing = (
-        *(matching.receive_done[received], matching.send_done[sent]),
-        *(latest[follows], latest[probe]),
-    )
-    needed = (
-        *(matching.send_call[received], matching.receive_call[sent]),
-        *(follows, matching.send_call[probed]),
-    )
-    return np.concatenate(needing), np.concatenate(needed)
+    follows, after = _behind_events(calls, event, complete & ~event)
+    probe, before = _behind_events(calls, event, _of_kind(calls, CallKind.PROBE))
+    needs = [
+        _where(matching.receive_done, matching.send_call),
+        _where(matching.send_done, matching.receive_call),
+        (after, follows),
+    ]
+    if len(probe):
+        # What is probed for is taken to be what is received next.
+        order = np.append(np.argsort(matching.receive_call), 0)
+        receive = np.append(np.sort(matching.receive_call), len(event))
+        following = np.searchsorted(receive, probe)
+        rank = np.searchsorted(calls.first, probe, side="right")
+        known = receive[following] < calls.first[rank]
+        needs.append((before[known], matching.send_call[order[following[known]]]))
+    return needs
+
+
+def _where(done: Ints, other: Ints) -> tuple[Ints, Ints]:
+    """Leave out messages that nothing completes."""
+    known = done >= 0
+    return (done, other) if known.all() else (done[known], other[known])
+
+
+def _behind_events(calls: Calls, event: Mask, wanted: Mask) -> tuple[Ints, Ints]:
+    """Return wanted calls of ranks behind an event, and the latest event before each.
+
+    Behind an event ranks go on through completions and probes before they stop.
+    """
+    found: list[Ints] = []
+    latest: list[Ints] = []
+    last = -1
+    for part in parts_of(calls.first):
+        if last < calls.first[np.searchsorted(calls.first, part.start, "right") - 1]:
+            last = -1  # of another rank
+        numbers = np.arange(part.start, part.stop)
+        own = np.maximum.accumulate(np.where(event[part], numbers, last))
+        some = np.flatnonzero(wanted[part] & (own >= 0))
+        found.append(part.start + some)
+        latest.append(own[some])
+        last = int(own[-1])
+    nothing = np.zeros(0, np.int64)
+    return np.concatenate([nothing, *found]), np.concatenate([nothing, *latest])
 
 
 def _close(
-    side: Ints,
+    side: NDArray[np.int32],
     calls: Calls,
     matching: Matching,
     joint: Ints,
-    needing: Ints,
-    needed: Ints,
+    needs: Sequence[tuple[Ints, Ints]],
 ) -> None:
     """Raise sides until each call is behind the cuts that what it needs is behind."""
     alone = joint < 0  # not called by several ranks together
     alone[matching.send_call] = alone[matching.receive_call] = True
     # A collective that a killed rank never came to has no joint.
-    known = ~alone | (matching.collective_done >= 0)
-    together = np.flatnonzero(known & (joint >= 0))
-    joint = joint[together]
-    before = np.zeros_like(side)
-    while not np.array_equal(side, before):
-        before[:] = side
-        np.maximum.at(side, needing, side[needed])
-        latest = np.zeros(int(joint.max(initial=-1)) + 1, np.int64)
-        np.maximum.at(latest, joint, side[together])
-        side[together] = latest[joint]
-        for begin, end in pairwise(calls.first):
-            np.maximum.accumulate(side[begin:end], out=side[begin:end])
+    together = (~alone | (matching.collective_done >= 0)) & (joint >= 0)
+    del alone
+    latest = np.zeros(int(joint.max(initial=-1)) + 1, np.int32)
+    before, total = -1, int(side.sum(dtype=np.int64))
+    while total != before:
+        for needing, needed in needs:
+            np.maximum.at(side, needing, side[needed])
+        latest[:] = 0
+        for part in parts_of(calls.first):
+            rows = part.start + np.flatnonzero(together[part])
+            np.maximum.at(latest, joint[rows], side[rows])
+        for part in parts_of(calls.first):
+            rows = part.start + np.flatnonzero(together[part])
+            side[rows] = latest[joint[rows]]
+        for own in rank_slices(calls.first):
+            np.maximum.accumulate(side[own], out=side[own])
+        before, total = total, int(side.sum(dtype=np.int64))  # sides only rise

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
+from skelgen.events.parts import members_in, parts_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.cuts import cuts
@@ -16,16 +16,14 @@ from skelgen.phases.describe import describe
 from skelgen.phases.ends import occurrences
 from skelgen.phases.levels import FoldedRun, level
 from skelgen.phases.segments import Divisible
-from skelgen.phases.string import LogicalTrace, logical_trace
+from skelgen.phases.string import LogicalTrace
 from skelgen.phases.types import Parameters, Phases
-from skelgen.symbols.types import Symbols
 
 
 def extract(
     events: Events,
     matching: Matching,
-    ticks: NDArray[np.int64],
-    symbols: Symbols,
+    trace: LogicalTrace,
     parameters: Parameters | None = None,
 ) -> Phases:
     """Extract the phases of a run.
@@ -38,9 +36,8 @@ def extract(
     ----------
     events : Events
     matching : Matching
-    ticks : (n,) int64 array
-        From `skelgen.ticks.place`.
-    symbols : Symbols
+    trace : LogicalTrace
+        Of these events.
     parameters : Parameters, optional
 
     References
@@ -49,22 +46,18 @@ def extract(
     searched for stretches that resemble an earlier one; folding finds the nesting as
     well, in linear time.
     """
-    (found,) = extract_each(
-        events, matching, ticks, symbols, [parameters or Parameters()]
-    )
+    (found,) = extract_each(events, matching, trace, [parameters or Parameters()])
     return found
 
 
 def extract_each(
     events: Events,
     matching: Matching,
-    ticks: NDArray[np.int64],
-    symbols: Symbols,
+    trace: LogicalTrace,
     ways: Iterable[Parameters],
 ) -> Iterator[Phases]:
     """Extract the phases of a run in each of several ways; it is folded once."""
     calls, whole_ns = events.calls, max(events.application_ns, 1)
-    trace = logical_trace(calls, matching, ticks, symbols, events.sites)
     share = _position_ns(events, trace) / (calls.ranks * whole_ns)
     sent = _position_bytes(calls, matching, trace)
     nest = fold(trace.string)
@@ -98,18 +91,22 @@ def _position_bytes(
     calls: Calls, matching: Matching, trace: LogicalTrace
 ) -> NDArray[np.float64]:
     """Return what all ranks send, or have room for, at each position [bytes]."""
-    members = np.flatnonzero(matching.whole_event >= 0)
-    where, size = trace.position[members], calls.size_bytes[members]
-    return np.bincount(where, size, len(trace.string)).astype(np.float64)
+    found = np.zeros(len(trace.string))
+    for part in parts_of(calls.first):
+        members, _ = members_in(matching.whole_event, part)
+        np.add.at(found, trace.position[members], calls.size_bytes[members])
+    return found
 
 
 def _position_ns(events: Events, trace: LogicalTrace) -> NDArray[np.float64]:
     """Return the time of all ranks at each position of the string [ns]."""
-    spent = np.empty(len(events.calls), np.int64)
-    for rank, (begin, end) in enumerate(pairwise(events.calls.first)):
-        spent[begin:end] = np.diff(
-            events.leave_ns[begin:end], prepend=events.begin_ns[rank]
-        )
-    # Calls before a rank's first event count to the first event of all.
-    where = np.maximum(trace.position, 0)
-    return np.bincount(where, spent, len(trace.string)).astype(np.float64)
+    # Without any event all time is at the first position.
+    found = np.zeros(max(len(trace.string), min(len(events.calls), 1)))
+    for part in parts_of(events.calls.first):
+        rank = np.searchsorted(events.calls.first, part.start, side="right") - 1
+        begins = part.start == events.calls.first[rank]
+        before_ns = events.begin_ns[rank] if begins else events.leave_ns[part.start - 1]
+        spent_ns = np.diff(events.leave_ns[part], prepend=before_ns)
+        # Calls before a rank's first event count to the first event of all.
+        np.add.at(found, np.maximum(trace.position[part], 0), spent_ns)
+    return found

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.events.parts import members_in, parts_of
 from skelgen.keys import label, scattered
 from skelgen.matching import Matching
-from skelgen.symbols.types import Symbols
+from skelgen.symbols.types import Clusters, Symbols
 from skelgen.ticks.order import linear_extension
 
 #: What makes two calls of a rank similar: sizes do not, they drift from step to step.
@@ -49,7 +50,7 @@ def logical_trace(
     calls: Calls,
     matching: Matching,
     ticks: NDArray[np.int64],
-    symbols: Symbols,
+    symbols: Clusters | Symbols,
     sites: tuple[str, ...],
 ) -> LogicalTrace:
     """Write the events of all ranks as one string.
@@ -59,16 +60,17 @@ def logical_trace(
     calls : Calls
     matching : Matching
     ticks : (n,) int64 array
-    symbols : Symbols
+    symbols : Clusters or Symbols
     sites : tuple of str
         Names of call sites.
     """
     order = linear_extension(calls, matching, ticks)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    members = np.flatnonzero(matching.whole_event >= 0)
     position = np.full(len(calls), -1, np.int64)
-    position[members] = place[matching.whole_event[members]]
+    for part in parts_of(calls.first):
+        members, event = members_in(matching.whole_event, part)
+        position[members] = place[event]
     for begin, end in zip(calls.first[:-1], calls.first[1:], strict=True):
         np.maximum.accumulate(position[begin:end], out=position[begin:end])
     identity, kind = (
@@ -79,7 +81,7 @@ def logical_trace(
 
 
 def _names(
-    symbols: Symbols, columns: tuple[str, ...], sites: tuple[str, ...]
+    symbols: Clusters | Symbols, columns: tuple[str, ...], sites: tuple[str, ...]
 ) -> NDArray[np.uint64]:
     """Hash what symbols are, in words that do not depend on the run."""
     found = np.zeros(len(symbols.table), np.uint64)
@@ -94,18 +96,23 @@ def _names(
 
 
 def _hashes(
-    calls: Calls, matching: Matching, symbols: Symbols, sites: tuple[str, ...]
+    calls: Calls,
+    matching: Matching,
+    symbols: Clusters | Symbols,
+    sites: tuple[str, ...],
 ) -> Iterator[NDArray[np.uint64]]:
     """Hash each event with call sites, and without.
 
     It is the sum over its calls of what they and their ranks are.
     """
-    inside = np.flatnonzero((matching.whole_event >= 0) & (symbols.symbol >= 0))
-    ranks = np.arange(calls.ranks, dtype=np.uint64)
-    rank = np.repeat(ranks, np.diff(calls.first))[inside]
-    event, symbol = matching.whole_event[inside], symbols.symbol[inside]
     for columns in (_SIMILAR, _SAME):
         hashes = np.zeros(matching.whole_events, np.uint64)
         names = _names(symbols, columns, sites)
-        np.add.at(hashes, event, scattered(names[symbol] + rank))
+        for part in parts_of(calls.first):
+            members, event = members_in(matching.whole_event, part)
+            known = symbols.symbol[members] >= 0
+            members, event = members[known], event[known]
+            rank = np.searchsorted(calls.first, part.start, side="right") - 1
+            words = names[symbols.symbol[members]] + np.uint64(rank)
+            np.add.at(hashes, event, scattered(words))
         yield hashes

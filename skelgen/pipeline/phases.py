@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from skelgen.phases import store
 from skelgen.phases.extract import extract
 from skelgen.phases.sign import sign
 from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.string import logical_trace
 from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 from skelgen.phases.types import Parameters, Phases
 from skelgen.pipeline.call_observers import SeenCalls
@@ -29,8 +32,8 @@ from skelgen.pipeline.compile import provenance_of
 from skelgen.pipeline.page_file import has_page
 from skelgen.pipeline.source_kinds import is_run
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.symbols.cluster import cluster
-from skelgen.symbols.types import Symbols
+from skelgen.symbols.cluster import clusters_of
+from skelgen.symbols.types import Clusters
 from skelgen.ticks import place
 from skelgen.ticks.table import TickTable, tick_table
 from skelgen.trace import Trace, open_trace
@@ -175,21 +178,34 @@ def of_run(
     events, matching, clock, symbols = clocked(run, progress)
     if look is not None:
         look(events, matching)
-    found = extract(events, matching, clock, symbols, parameters)
+    # What nobody asks for any more goes: what follows takes as much memory.
+    events = replace(events, enter_ns=events.enter_ns[:0].copy())
+    trace = logical_trace(events.calls, matching, clock, symbols, events.sites)
+    del clock, symbols
+    found = extract(events, matching, trace, parameters)
     warnings = (*events.warnings, *matching.problems)
     return found, _signature(run, found, events.calls), warnings
 
 
 def clocked(
     run: Trace, progress: Progress
-) -> tuple[Events, Matching, NDArray[np.int64], Symbols]:
-    """Return what the phases of a run are found in."""
+) -> tuple[Events, Matching, NDArray[np.int64], Clusters]:
+    """Return what the phases of a run are found in.
+
+    Times between calls are left out, and of symbols all but who has which.
+    """
     progress.start("finding the phases", 3)
     events = collect(run)
     progress.advance(1)
     events, matching = matched(events)
     progress.advance(1)
-    symbols = cluster(events, matching)
+    symbols = clusters_of(events.calls, matching)
+    unused: dict[str, Any] = {
+        name: getattr(symbols, name)[:0].copy()
+        for name in ("fate", "size_bytes", "varying_peer")
+    }
+    symbols = replace(symbols, **unused)
+    events = replace(events, compute_ns=events.compute_ns[:0].copy())
     progress.finish()
     return events, matching, place(events.calls, matching), symbols
 

@@ -18,6 +18,7 @@ from skelgen.launch.secrets import hidden
 from skelgen.models.planning import PlannedRun, Range
 from skelgen.phases import store as phases_store
 from skelgen.phases.extract import extract_each
+from skelgen.phases.string import logical_trace
 from skelgen.phases.types import Parameters
 from skelgen.pipeline.keep_predictions import Keeping, ModelAnswer, Subject, keep
 from skelgen.pipeline.model_pages import write_study_page
@@ -144,17 +145,19 @@ def _point(source: Path, at: Workload, progress: Progress) -> Point:
             ) from error
         found = point_phases(one.phase for one in stored.phases)
         return Point(items, name, stored.ranks, stored.application_s, found)
-    run = clocked(open_trace(source, progress), progress)
-    for problem in (*run[0].warnings, *run[1].problems):
+    events, matching, clock, symbols = clocked(open_trace(source, progress), progress)
+    trace = logical_trace(events.calls, matching, clock, symbols, events.sites)
+    del clock, symbols
+    for problem in (*events.warnings, *matching.problems):
         logger.warning("%s", problem)
     ways = (
         Parameters(relevance, longest, time_similarity=0.0)
         for longest, relevance in itertools.product(_LONGEST, _RELEVANCE)
     )
     usual, *others = dict.fromkeys(
-        point_phases(cut.phases) for cut in extract_each(*run, ways)
+        point_phases(cut.phases) for cut in extract_each(events, matching, trace, ways)
     )
-    ranks, application_s = run[0].calls.ranks, run[0].application_ns / 1e9
+    ranks, application_s = events.calls.ranks, events.application_ns / 1e9
     return Point(items, name, ranks, application_s, usual, others=tuple(others))
 
 

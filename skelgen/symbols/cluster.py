@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
+from skelgen.events.parts import parts_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.symbols.left_out_calls import fates_and_ages
-from skelgen.symbols.pairs import distinct_pairs, parts_of
+from skelgen.symbols.pairs import distinct_pairs
 from skelgen.symbols.probes import with_sources_of_probes
 from skelgen.symbols.requests import any_in_order
 from skelgen.symbols.sizes import message_bytes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING
+from skelgen.events.parts import parts_of
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.keys import rows_by
 from skelgen.symbols.key_numbers import factorise_parts
@@ -31,8 +31,6 @@ _STANDS_FOR = {
 PARTNER_KINDS = tuple(dict.fromkeys((*SENDING, *RECEIVING, CallKind.RMA)))
 #: Kinds that are about requests and nothing else.
 ON_REQUESTS = (CallKind.START, CallKind.COMPLETE, CallKind.RELEASE)
-#: Calls of a part.
-_PART = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +109,6 @@ def stands_for(function: str) -> str:
     """
     plain = function.removesuffix("_c")
     return _STANDS_FOR.get(plain, plain)
-
-
-def rank_slices(first: NDArray[np.int64]) -> list[slice]:
-    """Return the calls of each rank.
-
-    Work on millions of calls goes rank by rank, for less memory at a time.
-    """
-    bounds = first.tolist()
-    return [slice(*pair) for pair in pairwise(bounds)]
-
-
-def parts_of(first: NDArray[np.int64]) -> list[slice]:
-    """Return the calls of each rank in parts whose columns fit into the cache."""
-    return [
-        slice(begin, min(begin + _PART, own.stop))
-        for own in rank_slices(first)
-        for begin in range(own.start, own.stop, _PART)
-    ]
 
 
 def distinct_pairs(calls: Calls) -> Pairs:

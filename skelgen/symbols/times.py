@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
 from skelgen.events.away import asleep_before
+from skelgen.events.parts import rank_slices
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import MOVED
-from skelgen.symbols.pairs import rank_slices
 from skelgen.symbols.types import Fate, Lost
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.events.parts import members_in, parts_of
 from skelgen.matching import Matching
 
 
@@ -37,13 +38,13 @@ def linear_extension(
     (whole_events,) int64 array
         Numbers of the events in order.
     """
-    members = np.flatnonzero(matching.whole_event >= 0)
-    event = matching.whole_event[members]
     last = np.zeros(matching.whole_events, np.int64)
-    np.maximum.at(last, event, ticks[members])
+    first = np.empty(matching.whole_events, np.int64)
     # Events are numbered by first call, and calls stand rank after rank: sorting
     # by number is sorting by smallest rank and then by its program order.
-    first = np.empty(matching.whole_events, np.int64)
-    first[event[::-1]] = members[::-1]
+    for part in reversed(parts_of(calls.first)):
+        members, event = members_in(matching.whole_event, part)
+        np.maximum.at(last, event, ticks[members])
+        first[event[::-1]] = members[::-1]
     function = calls.shapes["function"][calls.shape[first]]
     return np.lexsort((function, last))

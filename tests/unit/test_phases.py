@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen import ticks
 from skelgen.events import CallKind, function_info
 from skelgen.phases.extract import extract, extract_each
 from skelgen.phases.types import Parameters
@@ -26,10 +25,8 @@ def phases(text, **parameters):
 
 def of_events(events, **parameters):
     built = summaries.build(events)
-    clock = ticks.place(events.calls, built.matching)
-    return extract(
-        events, built.matching, clock, built.symbols, Parameters(**parameters)
-    )
+    trace = summaries.logical_trace_of(events, built)
+    return extract(events, built.matching, trace, Parameters(**parameters))
 
 
 def table(found):
@@ -61,13 +58,13 @@ def test_an_iteration_of_the_main_loop_is_a_phase_and_its_trips_are_the_weight()
 def test_several_ways_to_cut_a_run_are_as_each_alone(seed, monkeypatch):
     events = random_program(random.Random(seed))
     built = summaries.build(events)
-    run = events, built.matching, ticks.place(events.calls, built.matching)
+    run = events, built.matching, summaries.logical_trace_of(events, built)
     ways = [Parameters(longest=longest) for longest in (0.0, 1.0, 0.01)]
-    alone = [extract(*run, built.symbols, way).phases for way in ways]
+    alone = [extract(*run, way).phases for way in ways]
     folded, module = [], sys.modules[extract_each.__module__]
     fold = module.fold
     monkeypatch.setattr(module, "fold", lambda s: folded.append(s) or fold(s))
-    found = extract_each(*run, built.symbols, ways)
+    found = extract_each(*run, ways)
     assert [one.phases for one in found] == alone
     assert len(folded) == 1
 

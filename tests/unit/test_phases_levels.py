@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen import ticks
 from skelgen.phases.extract import extract
 from skelgen.phases.types import Parameters, Phases
 from tests import builders, phase_programs, summaries
@@ -23,10 +22,8 @@ def phases(text: str, times: int = 1, **parameters) -> Phases:
         events, **{name: getattr(events, name) * times for name in columns}
     )
     built = summaries.build(events)
-    clock = ticks.place(events.calls, built.matching)
-    return extract(
-        events, built.matching, clock, built.symbols, Parameters(**parameters)
-    )
+    trace = summaries.logical_trace_of(events, built)
+    return extract(events, built.matching, trace, Parameters(**parameters))
 
 
 def weights(found: Phases) -> list[tuple[str, int]]:

@@ -17,7 +17,6 @@ from skelgen.phases.counts import counts
 from skelgen.phases.extract import extract
 from skelgen.phases.sign import sign
 from skelgen.phases.thresholds import FIRST_OCCURRENCES
-from skelgen.ticks import place
 from tests import builders, summaries
 from tests.random_programs import random_program
 from tests.sealed import unsealed
@@ -44,8 +43,8 @@ def of_text(text):
 
 def of_events(events):
     built = summaries.build(events)
-    clock = place(events.calls, built.matching)
-    found = extract(events, built.matching, clock, built.symbols)
+    trace = summaries.logical_trace_of(events, built)
+    found = extract(events, built.matching, trace)
     return sign(found, events.calls, summaries.PROVENANCE, None, 1)
 
 

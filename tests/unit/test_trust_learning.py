@@ -25,6 +25,7 @@ from skelgen.pipeline.trust import known_errors, method_errors
 from skelgen.pipeline.trust import known_errors as run_known_errors
 from skelgen.prediction.known_cases import read_cases
 from skelgen.prediction.predict import predict
+from skelgen.prediction.set_runs import SetRuns
 from skelgen.trust import Interval, store
 from skelgen.trust.cases import Case
 from skelgen.trust.errors import MethodErrors
@@ -359,7 +360,7 @@ class TestUse:
         facts = replace(FACTS, calibration=None, method="phases", expected_s=20.0)
         other = predict(
             facts,
-            (20.0,) * 9,
+            SetRuns.of((20.0,) * 9),
             hosts=(Host("a"),),
             mpi=facts.mpi,
             interval_bound=0.05,

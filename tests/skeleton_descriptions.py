@@ -50,6 +50,8 @@ def calibrations() -> st.SearchStrategy[Calibration]:
         files=tuples(st.tuples(TEXT, TEXT)),
         hosts=tuples(TEXT),
         skeleton_computing=st.none() | AMOUNT,
+        skeleton_computed_s=tuples(AMOUNT),
+        disturbed=tuples(st.integers(0, 5)),
     )
 
 

@@ -32,7 +32,7 @@ from skelgen.launch.hosts import parse_hosts, place
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.process import run as run_command
 from skelgen.prediction.skeleton_file import load
-from skelgen.prediction.skeleton_runs import shares
+from skelgen.prediction.skeleton_output import shares
 from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import Scenario
 

@@ -9,10 +9,12 @@
  *
  * rank-000003.marks: lines of a count and what to do there, ascending
  *   time  take the time
+ *   probe do a fixed piece of arithmetic, which times leave out
  *   hold  wait until the file is replaced by another one, and go on with that
  *   stop  end the program
  * rank-000003.times, renamed to its place when it is written: a line for each time taken, with the
- * count, the time [ns] and the function that was called then; at the end a word and the count
+ * count, the time [ns] and the function that was called then, for each probe one with the count,
+ * how long it took [ns] and "probe"; at the end a word and the count
  *   held, stopped (or stopping: by MPI_Abort), finalized; or no-marks with the number of ranks,
  *   when the files are not of as many: then all ranks end as soon as MPI is open
  */
@@ -41,9 +43,12 @@
 #define PATIENCE_S 10
 #define PAUSE_NS 1000000
 #define LONGEST_NAME 2100
+/* A probe's arithmetic: some tenths of a millisecond, three times. */
+#define PROBE_STEPS 200000
 
 enum action {
 	TIME,
+	PROBE,
 	HOLD,
 	STOP,
 };
@@ -57,6 +62,7 @@ struct taken {
 	uint64_t count;
 	uint64_t units;
 	uint32_t function;
+	bool probe; /* units are its length */
 };
 
 bool skelgen_measuring; /* this run is measured, not recorded */
@@ -71,6 +77,7 @@ static struct {
 	uint64_t counted;    /* 1 where the call that runs is one of them */
 	uintptr_t frame;     /* of its wrapper */
 	ino_t inode;         /* of the file of marks */
+	uint64_t probed;     /* units that probes took so far */
 	struct taken *taken;
 	size_t taken_count;
 	size_t taken_room;
@@ -94,7 +101,12 @@ static void aim(void)
 
 static bool read_line(FILE *file, struct mark *mark)
 {
-	static const char *const words[] = {[TIME] = "time", [HOLD] = "hold", [STOP] = "stop"};
+	static const char *const words[] = {
+		[TIME] = "time",
+		[PROBE] = "probe",
+		[HOLD] = "hold",
+		[STOP] = "stop",
+	};
 	char word[8];
 
 	if (fscanf(file, "%" SCNu64 " %7s", &mark->count, word) != 2)
@@ -167,7 +179,7 @@ static void write_times(const char *word)
 			(double)(one->units << skelgen.shift) * 1e9 / (double)skelgen.ticks_per_s;
 
 		fprintf(file, "%" PRIu64 " %.0f %s\n", one->count, ns,
-			function_name(one->function));
+			one->probe ? "probe" : function_name(one->function));
 	}
 	fprintf(file, "%s %" PRIu64 "\n", word, phase.count);
 	failed = ferror(file);
@@ -175,13 +187,57 @@ static void write_times(const char *word)
 		skelgen_say("cannot write %s: %s", name, strerror(errno));
 }
 
-static void take(uint32_t function)
+static void keep(struct taken one)
 {
 	if (!skelgen_room((void **)&phase.taken, &phase.taken_room, phase.taken_count + 1,
 			  sizeof(*phase.taken)))
 		return;
-	phase.taken[phase.taken_count++] =
-		(struct taken){phase.count, phase.stream->last_end, function};
+	phase.taken[phase.taken_count++] = one;
+}
+
+static void take(uint32_t function)
+{
+	keep((struct taken){
+		.count = phase.count,
+		.units = phase.stream->last_end - phase.probed,
+		.function = function,
+	});
+}
+
+/* Return how long the arithmetic takes now: a chain in which each step needs the last. */
+static uint64_t arithmetic(void)
+{
+	static volatile uint64_t result;
+	uint64_t begin = skelgen_now();
+	uint64_t value = result | 1;
+
+	for (int i = 0; i < PROBE_STEPS; i++)
+		value = value * 6364136223846793005u + 1442695040888963407u;
+	result = value;
+	return skelgen_now() - begin;
+}
+
+/*
+ * See how fast the machine is at this moment. The middle of three: a rank that loses its core for
+ * a moment is no slower machine, and what was measured shows that by itself.
+ */
+static void probe(void)
+{
+	uint64_t begin = skelgen_now();
+	uint64_t a = arithmetic();
+	uint64_t b = arithmetic();
+	uint64_t c = arithmetic();
+	uint64_t least = a < b ? a : b;
+	uint64_t most = a < b ? b : a;
+
+	keep((struct taken){
+		.count = phase.count,
+		.units = c < least  ? least
+			 : c > most ? most
+				    : c,
+		.probe = true,
+	});
+	phase.probed += skelgen_now() - begin;
 }
 
 /* Do what all ranks do at this event, so that none is still on its way to it. */
@@ -264,6 +320,8 @@ static SKELGEN_COLD void act(uint32_t function)
 		aim();
 		if (action == TIME)
 			take(function);
+		else if (action == PROBE)
+			probe();
 		else if (action == HOLD)
 			hold();
 		else
@@ -304,21 +362,25 @@ void skelgen_phase_begin(struct skelgen_stream *s)
 	skelgen_measuring = true;
 }
 
+/* Whether something was taken for this mark at the present count. */
+static bool takes_at(const struct mark *mark)
+{
+	return mark->count == phase.count && (mark->action == TIME || mark->action == PROBE);
+}
+
 /*
  * The call that runs was left by a jump or an exception of an error handler. A trace has no such
  * call: the next one has its count, and the time is taken there.
  */
 static SKELGEN_COLD void forget_call(void)
 {
-	const struct mark *last = phase.next ? &phase.marks[phase.next - 1] : NULL;
-
 	phase.count -= phase.counted;
 	phase.counted = 0;
-	if (last && last->count == phase.count && last->action == TIME && phase.taken_count) {
+	while (phase.next && phase.taken_count && takes_at(&phase.marks[phase.next - 1])) {
 		phase.taken_count--;
 		phase.next--;
-		aim();
 	}
+	aim();
 	skelgen_retired(phase.stream, false);
 	skelgen_place = SKELGEN_OUTSIDE;
 }

@@ -88,6 +88,14 @@ def calibrate(
     skeleton: _BuiltSkeleton,
     command: ApplicationCommand = None,
     runs: Annotated[int, typer.Option(help="Runs of each.", min=1)] = 3,
+    interval: Annotated[
+        str,
+        typer.Option(
+            help="End before --runs when half the 90 % interval of the ratio is as "
+            "narrow, such as 3%, or cannot become so.",
+            show_default="all runs are made",
+        ),
+    ] = "",
     application_time: _ApplicationTime = "measured",
     hosts: _HostsOfBoth = None,
     hostfile: NodeSetFiles = None,
@@ -126,6 +134,7 @@ def calibrate(
         through=through_of(through, batch_options, queue_limit),
         resume=resume,
         force=force,
+        bound=share(interval, "--interval") if interval else None,
     )
     with progress_bar() as progress:
         measured = run_calibrate(
@@ -142,14 +151,17 @@ def calibrate(
 
 
 def _show_calibration(measured: Calibration) -> None:
-    rows = [("ratio", f"{measured.ratio:.3f}")]
-    for name, runs_s in (
-        ("application", measured.application_runs_s),
-        ("skeleton", measured.skeleton_runs_s),
+    from skelgen.prediction.ratio_outlook import ratio_interval
+
+    known = ratio_interval(measured.application_runs_s, measured.undisturbed_s)
+    width = f"90 %: {known.p5:.3f} to {known.p95:.3f}"
+    rows = [("ratio", f"{measured.ratio:.3f}  ({width})")]
+    for name, middle_s, runs_s in (
+        ("application", measured.application_s, measured.application_runs_s),
+        ("skeleton", measured.skeleton_s, measured.skeleton_runs_s),
     ):
         single = ", ".join(format_seconds(run_s) for run_s in runs_s)
-        middle = format_seconds(statistics.median(runs_s))
-        rows.append((name, f"{middle}  ({single})"))
+        rows.append((name, f"{format_seconds(middle_s)}  ({single})"))
     if measured.lost_share > _TOLD:
         told = f"{measured.lost_share:.0%} of the run time, other processes had cores"
         rows.append(("taken away", told))
@@ -246,6 +258,8 @@ def show(
         when = known.date or "at an unknown time"
         say(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
     for one in predictions:
+        for note in one.notes:
+            say(f"{name_of(one.hosts)}: {note}")
         if one.cores == SHARED_CORES:
             say(f"{name_of(one.hosts)}: {_SHARED}")
         print_doubts(one.doubts, name_of(one.hosts))

@@ -127,6 +127,11 @@ class ImageRun:
                     self._unlock()
                     raise
 
+    @property
+    def probes_s(self) -> tuple[tuple[float, ...], ...]:
+        """Return none: each image is executed several times."""
+        return ()
+
     def request(self, wanted: WantedOccurrence) -> None:
         """Save the application before each occurrence until this one has its image."""
         while _place(wanted) not in self._images:

@@ -93,9 +93,14 @@ class Estimate:
         return verdict_of(self.doubts)
 
 
-def paet_s(signature: PhaseSignature, measured: Sequence[Measured]) -> float:
+def paet_s(
+    signature: PhaseSignature,
+    measured: Sequence[Measured],
+    probes_s: Sequence[Sequence[float]] = (),
+) -> float:
     """Predict the time of the application from one execution of its phases [s]."""
-    return _scaled(signature, _pets_s(_samples(signature, measured)))
+    samples = _samples(signature, measured)
+    return _scaled(signature, _pets_s(samples, _noise(samples, probes_s)))
 
 
 def estimate(
@@ -104,6 +109,7 @@ def estimate(
     generator: np.random.Generator,
     errors: MethodErrors,
     doubts: Sequence[Doubt] = (),
+    probes_s: Sequence[Sequence[float]] = (),
 ) -> Estimate:
     """Predict the time of the application from times of its phases.
 
@@ -120,18 +126,21 @@ def estimate(
     errors : MethodErrors
     doubts : sequence of Doubt
         Further ones.
+    probes_s : sequence of sequence of float
+        Times of a fixed piece of arithmetic between occurrences, of each rank [s].
 
     References
     ----------
     Martinez Canillas 2011, equation 4.1: PAET is the sum of PET x weight.
     """
     samples = _samples(signature, measured)
-    pets_s = _pets_s(samples)
+    noise = _noise(samples, probes_s)
+    pets_s = _pets_s(samples, noise)
     parts_s = {
         number: pets_s[number] * one.phase.weight for number, one in samples.items()
     }
     middle = _scaled(signature, pets_s)
-    draws = _draws(signature, samples, parts_s, generator)
+    draws = _draws(signature, samples, parts_s, noise, generator)
     draws *= middle / math.fsum(parts_s.values())
     measured_s = interval(draws, middle)
     family = kind_of(signature.provenance.mpi).title
@@ -169,9 +178,12 @@ def _samples(signature: PhaseSignature, measured: Sequence[Measured]) -> _Sample
     }
 
 
-def _pets_s(samples: _Samples) -> dict[int, float]:
+def _noise(samples: _Samples, probes_s: Sequence[Sequence[float]]) -> float:
+    return machine_noise(samples.values(), probes_s)
+
+
+def _pets_s(samples: _Samples, noise: float) -> dict[int, float]:
     """Return the time of an occurrence of each phase here [s]."""
-    noise = machine_noise(samples.values())
     return {number: one.pet_s(noise) for number, one in samples.items()}
 
 
@@ -179,10 +191,10 @@ def _draws(
     signature: PhaseSignature,
     samples: _Samples,
     parts_s: dict[int, float],
+    noise: float,
     generator: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw the sum of what the phases take [s], with what was not measured."""
-    noise = machine_noise(samples.values())
     draws = np.zeros(1)
     for number, one in samples.items():
         draws = draws + one.factors(noise, generator) * parts_s[number]

@@ -23,10 +23,13 @@ class Execution:
     set_s : float
         Time that it took (SET): launching and all until the last phase was over; with
         images from the first restored to the end, for they are made once [s].
+    probes_s : tuple of tuple of float
+        How long a fixed piece of arithmetic took meanwhile, of each rank [s].
     """
 
     measured: tuple[Measured, ...]
     set_s: float
+    probes_s: tuple[tuple[float, ...], ...] = ()
 
 
 def execute(
@@ -69,10 +72,11 @@ def execute(
                     interrupts.pause(0)
                     progress.advance(1)
             set_s = time.monotonic() - begin_s
+            probes_s = session.probes_s
         finally:
             session.stop()
             progress.finish()
-    return Execution(tuple(measured), set_s)
+    return Execution(tuple(measured), set_s, probes_s)
 
 
 def limit_s(plan: ExecutionPlan) -> float:

@@ -183,6 +183,13 @@ class BackendProbe:
 class Session(Protocol):
     """An application that is under way to its phases."""
 
+    @property
+    def probes_s(self) -> tuple[tuple[float, ...], ...]:
+        """Return how long a fixed piece of arithmetic took between them [s].
+
+        For each rank, in their order; empty where nothing was probed.
+        """
+
     def request(self, wanted: WantedOccurrence) -> None:
         """Wait until an occurrence can be restored: was measured, or has an image.
 

@@ -32,6 +32,7 @@ from skelgen.phase_execution.marks import (
     check_ranks,
     mean_s,
     named,
+    probed,
     read_ranks,
     recorder_variables,
     timed,
@@ -107,7 +108,8 @@ class LiveRun:
         """Write the marks; return the variables that make the shim follow them."""
         last = max(self._wanted, key=lambda one: int(one.end.sum())).end
         for rank in range(self._application.ranks):
-            marks = [*timed(self._wanted, rank), (int(last[rank]), STOP)]
+            marks = [*timed(self._wanted, rank), *probed(self._wanted, rank)]
+            marks.append((int(last[rank]), STOP))
             write_marks(self._folder, rank, marks)
         return recorder_variables(self._folder, self._application.launch)
 
@@ -149,6 +151,11 @@ class LiveRun:
     def restore(self, wanted: WantedOccurrence) -> Measured:
         """Return what was measured in passing."""
         return self._times[wanted.phase, wanted.occurrence]
+
+    @property
+    def probes_s(self) -> tuple[tuple[float, ...], ...]:
+        """Return how long probes took on each rank [s], once it has ended."""
+        return tuple(one.probes_s for one in self._ranks if one is not None)
 
     def measured(self) -> tuple[Measured, ...]:
         """Return the times of all occurrences, once it has ended.

@@ -17,9 +17,10 @@ from skelgen.launch.command import LaunchCommand
 from skelgen.launch.folders import replace_file
 from skelgen.launch.shim import mpi_of, shim
 from skelgen.phase_execution.interface import WantedOccurrence
+from skelgen.phase_execution.thresholds import PROBES
 from skelgen.phases.counts import counts
 
-TIME, HOLD, STOP = "time", "hold", "stop"
+TIME, PROBE, HOLD, STOP = "time", "probe", "hold", "stop"
 
 #: What all ranks say when the files are not of as many ranks as there are.
 NO_MARKS = "no-marks"
@@ -44,12 +45,15 @@ class RankTimes:
         application ended of its own, or ``no-marks``.
     count : int
         Its calls until then; of ``no-marks`` the number of ranks.
+    probes_s : tuple of float
+        How long a fixed piece of arithmetic took between occurrences [s].
     """
 
     time_ns: dict[int, int]
     function: dict[int, str]
     end: str
     count: int
+    probes_s: tuple[float, ...] = ()
 
 
 def recorder_variables(folder: Path, launch: LaunchCommand) -> dict[str, str]:
@@ -77,6 +81,12 @@ def timed(wanted: Iterable[WantedOccurrence], rank: int) -> list[tuple[int, str]
     return [(count, TIME) for count in counts]
 
 
+def probed(wanted: Sequence[WantedOccurrence], rank: int) -> list[tuple[int, str]]:
+    """Return the marks of a rank that probe the machine's speed, spread over them."""
+    some = np.linspace(0, len(wanted), PROBES + 1).astype(int)[:-1]
+    return [(int(wanted[at].begin[rank]), PROBE) for at in sorted({*some.tolist()})]
+
+
 def write_marks(folder: Path, rank: int, marks: Iterable[tuple[int, str]]) -> None:
     """Write the file of a rank; a rank that holds goes on with what it finds then.
 
@@ -86,9 +96,9 @@ def write_marks(folder: Path, rank: int, marks: Iterable[tuple[int, str]]) -> No
     rank : int
     marks : iterable of (int, str)
         Counts and what to do there. At one count first the time is taken, then the
-        rank holds, then it stops.
+        machine is probed, then the rank holds, then it stops.
     """
-    order = (TIME, HOLD, STOP)
+    order = (TIME, PROBE, HOLD, STOP)
     lines = sorted(set(marks), key=lambda mark: (mark[0], order.index(mark[1])))
     text = "".join(f"{count} {action}\n" for count, action in lines)
     replace_file(marks_file(folder, rank), text)
@@ -103,11 +113,15 @@ def read_times(folder: Path, rank: int) -> RankTimes | None:
     *lines, last = text.splitlines()
     rows = [line.split() for line in lines]
     end, count = last.split()
+    times = [row for row in rows if row[-1] != PROBE]
     return RankTimes(
-        time_ns={int(at): int(time_ns) for at, time_ns, _ in rows},
-        function={int(at): function for at, _, function in rows},
+        time_ns={int(at): int(time_ns) for at, time_ns, _ in times},
+        function={int(at): function for at, _, function in times},
         end=end,
         count=int(count),
+        probes_s=tuple(
+            int(length_ns) / 1e9 for _, length_ns, word in rows if word == PROBE
+        ),
     )
 
 

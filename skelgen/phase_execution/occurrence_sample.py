@@ -153,14 +153,31 @@ class OccurrenceSample:
         return draws
 
 
-def machine_noise(samples: Iterable[OccurrenceSample]) -> float:
+def machine_noise(
+    samples: Iterable[OccurrenceSample], probes_s: Sequence[Sequence[float]] = ()
+) -> float:
     """Return by how much the machine makes parts of a run differ [1].
 
-    What is usual counts beside what the samples show.
+    What is usual counts beside what samples and probes show. Probes do arithmetic only:
+    they do not make noise smaller than samples show it.
+
+    Parameters
+    ----------
+    samples : iterable of OccurrenceSample
+    probes_s : sequence of sequence of float
+        Times of a fixed piece of arithmetic between occurrences, of each rank [s].
     """
     told = [one.noise_squares() for one in samples]
-    squares = EXPECTED_NOISE_WORTH * MACHINE_SPREAD**2 + sum(one for one, _ in told)
-    return math.sqrt(squares / (EXPECTED_NOISE_WORTH + sum(count for _, count in told)))
+    of_samples, many = (
+        math.fsum(column) for column in zip((0.0, 0.0), *told, strict=True)
+    )
+    squares = EXPECTED_NOISE_WORTH * MACHINE_SPREAD**2 + of_samples
+    freedom = EXPECTED_NOISE_WORTH + many
+    logs = [np.log(times_s) for times_s in probes_s if len(times_s) > 1]
+    if logs:
+        squares += float(np.mean([np.square(one - one.mean()).sum() for one in logs]))
+        freedom += float(np.mean([len(one) - 1 for one in logs]))
+    return math.sqrt(max(squares / freedom, of_samples / many if many else 0.0))
 
 
 def long_noise(noise: float, drift: float) -> float:

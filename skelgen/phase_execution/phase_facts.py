@@ -106,11 +106,19 @@ class PhaseFacts:
         """Return the times that the phases tell, as they are [s]."""
         return np.asarray(there_s, np.float64)
 
+    @property
+    def planned_compute_s(self) -> None:
+        """Return none: nothing is planned."""
+
     def draws(
-        self, runs_s: Sequence[float], generator: np.random.Generator
+        self,
+        runs_s: Sequence[float],
+        generator: np.random.Generator,
+        longer: Times = 1.0,
     ) -> NDArray[np.float64]:
         """Draw the application's time [s] without the error of the method."""
-        return median_draws(runs_s, generator, spread=relative_spread(runs_s))
+        draws = median_draws(runs_s, generator, spread=relative_spread(runs_s))
+        return np.asarray(draws * longer, np.float64)
 
     def doubts(self, mpi: str) -> tuple[Doubt, ...]:
         """Return that it is too short, where it is."""

@@ -86,7 +86,9 @@ class PhaseRun:
         if done is None:
             return None
         try:
-            self._paet_s = paet_s(self._signature, self._run.measured())
+            self._paet_s = paet_s(
+                self._signature, self._run.measured(), self._run.probes_s
+            )
         except ApplicationError as error:
             return replace(
                 done, exit_code=NO_RESULT, errors=str(error), timed_out=False

@@ -27,9 +27,13 @@ RECORDED_TIMES_ASSUMED = 1
 #: judgement, not measured.
 BLOCKS_OF_NOISE = 5
 
+#: How often the machine's speed is probed while occurrences are measured: each probe
+#: takes about a millisecond. A judgement, not measured.
+PROBES = 8
+
 #: For so many of these the usual noise of machines counts beside what they show. A
 #: judgement, not measured.
-EXPECTED_NOISE_WORTH = 2.0
+EXPECTED_NOISE_WORTH = 4.0
 
 #: What was measured differs from the whole run by up to this many times what its parts
 #: differ by [1], where the recording drifted by as much. A judgement, not measured.

@@ -68,6 +68,8 @@ class CalibrateOptions:
         Go on with the runs of the call before.
     force : bool
         Store a ratio that contradicts the recording.
+    bound : float or None
+        Half width of an interval of the ratio that is narrow enough to end early [1].
     """
 
     runs: int
@@ -76,6 +78,7 @@ class CalibrateOptions:
     through: Through = NEAREST
     resume: bool = False
     force: bool = False
+    bound: float | None = None
 
     @property
     def elsewhere(self) -> bool:
@@ -117,6 +120,7 @@ def calibrate(
             pair.ready,
             application,
             runs=options.runs,
+            bound=options.bound,
             skeleton=pair.skeleton,
             before=tuple(turns),
             made=add,

@@ -52,6 +52,7 @@ def keep_runs(
         skeleton, mpi = keys[program.binary]
         known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
         told = {"queued_s": run.queued_s, "computing": run.computing}
+        told |= {"computed_s": run.computed_s, "took_s": run.took_s}
         lines.append({**known, "seconds": run.time_s, **told})
 
     trials.made = made
@@ -91,6 +92,7 @@ def keep_turns(
                 "skeleton_s": turn.skeleton.time_s,
                 "skeleton_queued_s": turn.skeleton.queued_s,
                 "skeleton_computing": turn.skeleton.computing,
+                "skeleton_computed_s": turn.skeleton.computed_s,
             }
         )
 
@@ -108,6 +110,7 @@ def _timed(fields: Mapping[str, Field], name: str) -> Timed:
         fields[f"{name}_s"].positive(),
         _known(fields.get(f"{name}_queued_s")),
         _known(fields.get(f"{name}_computing")),
+        _known(fields.get(f"{name}_computed_s")),
     )
 
 
@@ -136,7 +139,8 @@ def _take_up(
         run = line.mapping(("skeleton", "mpi", "hosts", "seconds"), None)
         binary = binaries.get((run["skeleton"].text(), run["mpi"].text()))
         hosts, seconds = sets.get(run["hosts"].text()), run["seconds"].positive()
-        told = Timed(seconds, _known(run.get("queued_s")), _known(run.get("computing")))
+        names = ("queued_s", "computing", "computed_s", "took_s")
+        told = Timed(seconds, *(_known(run.get(name)) for name in names))
         if binary and hosts is not None:
             trials.runs.setdefault((binary, hosts), []).append(told)
             taken += 1

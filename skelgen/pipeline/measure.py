@@ -140,6 +140,7 @@ def measure(
         np.random.default_rng(INTERVAL_SEED),
         method_errors(),
         doubts,
+        done.probes_s,
     )
     _show(folder, signature, application, found)
     about = _keep(keeping, signature, source, application, found, load)

@@ -74,6 +74,7 @@ def _look(events: Events) -> SeenCalls:
 
 def _look_in_blocks(stream: RunStream, totals: RunTotals) -> SeenCalls:
     """Return the timeline alone."""
+    # Only pages show it.
     from skelgen.pipeline.call_observers import SeenCalls
     from skelgen.timeline import joined, lanes_of
 

@@ -10,17 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import InputError
+from skelgen.prediction.ratio_outlook import ratio_interval, ratio_outlook
+from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.skeleton_facts import SkeletonFacts
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.thresholds import (
+    FEWEST_RUNS,
     LARGEST_QUIET_SPREAD,
     LARGEST_RATIO_FACTOR,
     LARGEST_RATIO_FACTOR_SHORT,
+    MOST_FURTHER_RUNS,
     SHORTEST_TRUSTED_S,
 )
 from skelgen.prediction.types import Calibration, Timed
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import relative_spread
+from skelgen.trust.thresholds import LARGEST_HALF_WIDTH
 from skelgen.trust.types import PAPER_2005
 from skelgen.units import format_seconds
 
@@ -63,6 +68,7 @@ def calibrate(
     application: Callable[[], Timed] | None,
     *,
     runs: int,
+    bound: float | None = None,
     skeleton: Callable[[], Timed] | None = None,
     before: Sequence[CalibrationTurn] = (),
     made: Callable[[CalibrationTurn], None] | None = None,
@@ -80,7 +86,10 @@ def calibrate(
         Runs the application once and returns its time; None takes the time of
         the recording.
     runs : int
-        Runs of each.
+        Runs of each; a turn in which the skeleton was disturbed is made again.
+    bound : float, optional
+        End early when half the interval of the ratio is as narrow, or cannot become so
+        [1].
     skeleton : callable, optional
         Runs the skeleton once; as the application was launched when not given.
     before : sequence of CalibrationTurn
@@ -98,7 +107,9 @@ def calibrate(
     each = 1 if application is None else 2
     todo = max(runs - len(turns), 0)
     progress.start("running application and skeleton", each * todo)
-    while len(turns) < runs:
+    while len(turns) < runs + skeleton_runs(turns).repeats and (
+        bound is None or not _is_over(program, turns, runs, bound)
+    ):
         whole = None if application is None else application()
         if whole is not None:
             _say("application", whole, progress)
@@ -108,8 +119,51 @@ def calibrate(
             made(turns[-1])
     progress.finish()
     measured = _joined(program, turns, load)
-    _tell_unquiet(measured)
+    _tell_unquiet(measured, skeleton_runs(turns), bound or LARGEST_HALF_WIDTH)
+    for note in skeleton_runs(turns).notes(program.facts.planned_compute_s):
+        logger.warning("skeleton: %s", note)
     return measured
+
+
+def skeleton_runs(turns: Sequence[CalibrationTurn]) -> SetRuns:
+    """Return the skeleton's runs, less what they lost; each costs a turn."""
+    return SetRuns(
+        tuple(
+            Timed(
+                turn.skeleton.time_s - lost_s,
+                computed_s=None if computed_s is None else max(computed_s - lost_s, 0),
+                took_s=1.0,
+            )
+            for turn in turns
+            for lost_s, computed_s in [(turn.lost_s[1], turn.skeleton.computed_s)]
+        )
+    )
+
+
+def _application_runs_s(
+    program: SkeletonProgram, turns: Sequence[CalibrationTurn]
+) -> tuple[float, ...]:
+    """Return the application's times less what they lost, or that of the recording."""
+    measured_s = tuple(
+        turn.application.time_s - turn.lost_s[0]
+        for turn in turns
+        if turn.application is not None
+    )
+    return measured_s or (program.facts.application_s,)
+
+
+def _is_over(
+    program: SkeletonProgram, turns: Sequence[CalibrationTurn], runs: int, bound: float
+) -> bool:
+    """Say whether no further turn is needed, or all that are left would not do."""
+    skeleton = skeleton_runs(turns)
+    if len(turns) < FEWEST_RUNS + skeleton.repeats:
+        return False
+    whole_s = _application_runs_s(program, turns)
+    if ratio_outlook(whole_s, skeleton, bound).is_enough:
+        return True
+    best = ratio_outlook(whole_s, skeleton, bound, optimistic=True)
+    return best.is_hopeless(runs + skeleton.repeats - len(turns))
 
 
 def _say(name: str, run: Timed, progress: Progress) -> None:
@@ -123,33 +177,37 @@ def _say(name: str, run: Timed, progress: Progress) -> None:
 def _joined(
     program: SkeletonProgram, turns: Sequence[CalibrationTurn], load: tuple[float, ...]
 ) -> Calibration:
-    application = [(turn.application, turn.lost_s[0]) for turn in turns]
-    whole = [(run.time_s, lost_s) for run, lost_s in application if run is not None]
-    skeleton = [(turn.skeleton.time_s, turn.lost_s[1]) for turn in turns]
-    corrected = any(lost_s for _, lost_s in (*whole, *skeleton))
+    recorded = turns[0].application is None
+    lost_s = [turn.lost_s for turn in turns]
+    corrected = any(any(both_s) for both_s in lost_s)
     computing = [turn.skeleton.computing for turn in turns]
     known = [one for one in computing if one is not None]
+    skeleton = skeleton_runs(turns)
+    computed_s = [one for one in skeleton.computed_s if one is not None]
     return Calibration(
-        application_runs_s=tuple(time_s - lost_s for time_s, lost_s in whole)
-        or (program.facts.application_s,),
-        skeleton_runs_s=tuple(time_s - lost_s for time_s, lost_s in skeleton),
+        application_runs_s=_application_runs_s(program, turns),
+        skeleton_runs_s=skeleton.times_s,
         host=platform.node(),
         mpi=program.mpi,
         load=load,
-        recorded=not whole,
-        application_lost_s=tuple(lost_s for _, lost_s in whole) if corrected else (),
-        skeleton_lost_s=tuple(lost_s for _, lost_s in skeleton) if corrected else (),
+        recorded=recorded,
+        application_lost_s=tuple(one for one, _ in lost_s) if corrected else (),
+        skeleton_lost_s=tuple(one for _, one in lost_s) if corrected else (),
         skeleton_computing=statistics.fmean(known) if known else None,
+        skeleton_computed_s=tuple(computed_s) if len(computed_s) == len(turns) else (),
+        disturbed=() if skeleton.is_busy else skeleton.disturbed,
     )
 
 
-def _tell_unquiet(measured: Calibration) -> None:
+def _tell_unquiet(measured: Calibration, skeleton: SetRuns, bound: float) -> None:
     """Warn when the times of one program differ much from run to run."""
+    unquiet = False
     for name, runs_s in (
         ("application", measured.application_runs_s),
-        ("skeleton", measured.skeleton_runs_s),
+        ("skeleton", measured.undisturbed_s),
     ):
         if (relative_spread(runs_s) or 0.0) > LARGEST_QUIET_SPREAD:
+            unquiet = True
             times = ", ".join(format_seconds(run_s) for run_s in runs_s)
             logger.warning(
                 "the times of the %s differ much (%s): this machine is not quiet; "
@@ -157,6 +215,24 @@ def _tell_unquiet(measured: Calibration) -> None:
                 name,
                 times,
             )
+    if unquiet:
+        _tell_needed(measured, skeleton, bound)
+
+
+def _tell_needed(measured: Calibration, skeleton: SetRuns, bound: float) -> None:
+    """Say how many runs make the ratio as sure as that, where it is not yet."""
+    whole_s = measured.application_runs_s
+    if min(len(skeleton), len(whole_s)) < FEWEST_RUNS:
+        return
+    width = ratio_interval(whole_s, measured.undisturbed_s).half_width
+    if width <= bound:
+        return
+    further = ratio_outlook(whole_s, skeleton, bound).further_runs()
+    runs = f"more than {MOST_FURTHER_RUNS}"
+    if further is not None:
+        runs = f"about {len(skeleton) + further}"
+    said = "the ratio is known within %.0f %%; %s runs of each would make that %.0f %%"
+    logger.warning(said, 100 * width, runs, 100 * bound)
 
 
 def check_same_run(facts: SkeletonFacts, measured: Calibration) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
-import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from skelgen.launch.hosts import Host, place
-from skelgen.prediction.predict import cores_of, measured, predict
-from skelgen.prediction.thresholds import FEWEST_RUNS, LARGEST_OWN_PART
-from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
-from skelgen.prediction.types import Failure, Prediction, TrialFacts
+from skelgen.prediction.predict import cores_of, outlook, predict
+from skelgen.prediction.thresholds import FEWEST_RUNS
+from skelgen.prediction.trials import NodeSet, TrialProgram, Trials, name_of
+from skelgen.prediction.types import Failure, Prediction
 from skelgen.trust.errors import MethodErrors
-from skelgen.trust.intervals import half_width
+
+logger = logging.getLogger(__name__)
 
 
 def placed(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
@@ -41,8 +43,9 @@ def campaign(
     """Measure and predict every node set, the fastest first.
 
     The sets take turns, so that a load that comes or goes meets all of them. Each
-    runs at least three times, then until its interval is narrow enough or the time
-    is over. A set that fails is left out and named; the others go on.
+    runs at least three times, and once more for each run that was disturbed; then until
+    its interval is narrow enough, cannot become so in time, or the time is over. A set
+    that fails is left out and named; the others go on.
 
     Parameters
     ----------
@@ -63,7 +66,7 @@ def campaign(
     tuple of Prediction, tuple of Failure
     """
     sets = list(dict.fromkeys(node_sets))
-    end_s = time.monotonic() + budget_s
+    race = _Race(program, trials, trials.clock() + budget_s, interval_bound)
     trials.progress.start("running the skeleton", FEWEST_RUNS * len(sets))
     waiting, count = sets, 0
     while waiting:
@@ -72,23 +75,21 @@ def campaign(
         waiting = [
             hosts
             for hosts in waiting
-            if hosts not in trials.failures
-            and not _enough(
-                program, trials.times(program, hosts), end_s, interval_bound, generator
-            )
+            if hosts not in trials.failures and not race.is_over(hosts)
         ]
     trials.progress.finish()
     predictions = [
         predict(
             program.facts,
-            trials.times(program, hosts),
+            trials.runs_of(program, hosts),
             hosts=hosts,
             mpi=program.mpi,
             doubts=program.doubts,
-            cores=cores_of(program.facts, trials.timed(program, hosts)),
+            cores=cores_of(program.facts, trials.runs_of(program, hosts).runs),
             interval_bound=interval_bound,
             errors=errors,
             generator=generator,
+            stopped=hosts in race.given_up,
         )
         for hosts in sets
         if hosts not in trials.failures
@@ -97,42 +98,42 @@ def campaign(
     return tuple(predictions), tuple(trials.failures.values())
 
 
-def _enough(
-    program: TrialProgram,
-    runs_s: Sequence[float],
-    end_s: float,
-    bound: float,
-    generator: np.random.Generator,
-) -> bool:
-    """Say whether a set needs no further run, or the time is over."""
-    if len(runs_s) < FEWEST_RUNS:
-        return False
-    over = time.monotonic() + statistics.median(runs_s) > end_s
-    return over or narrow(program.facts, runs_s, bound, generator)
+@dataclass(slots=True)
+class _Race:
+    """Says when a node set has run often enough.
 
-
-def narrow(
-    facts: TrialFacts,
-    runs_s: Sequence[float],
-    bound: float,
-    generator: np.random.Generator,
-) -> bool:
-    """Say whether the time of a set is known well enough.
-
-    Its own times may be known well enough while the calibration is not; further runs
-    would not help then.
-
-    Parameters
+    Attributes
     ----------
-    facts : TrialFacts
-    runs_s : sequence of float
-        Times of the skeleton there [s].
+    program : TrialProgram
+    trials : Trials
+    end_s : float
+        Time of their clock after which no further run begins [s].
     bound : float
         Half width of the interval that is narrow enough [1].
-    generator : numpy.random.Generator
+    given_up : set of NodeSet
+        Those whose interval cannot become narrow enough in time.
     """
-    if len(runs_s) < FEWEST_RUNS:
-        return False
-    if half_width(runs_s, generator) <= LARGEST_OWN_PART * bound:
+
+    program: TrialProgram
+    trials: Trials
+    end_s: float
+    bound: float
+    given_up: set[NodeSet] = field(default_factory=set)
+
+    def is_over(self, hosts: NodeSet) -> bool:
+        """Say whether a set needs no further run, or none would help in time."""
+        facts, runs = self.program.facts, self.trials.runs_of(self.program, hosts)
+        if len(runs) < FEWEST_RUNS:
+            return False
+        left_s = self.end_s - self.trials.clock()
+        if statistics.median(runs.times_s) > left_s:
+            return True
+        view = outlook(facts, runs, self.bound)
+        if view.is_enough:
+            return True
+        if not view.is_hopeless(left_s):
+            return False
+        self.given_up.add(hosts)
+        said = "no further runs on %s: %.0f s are too few to narrow the interval"
+        logger.info(said, name_of(hosts), left_s)
         return True
-    return measured(facts, runs_s, generator).half_width <= bound

@@ -9,31 +9,39 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.prediction.campaign import narrow
 from skelgen.prediction.predict import (
     cores_of,
     method_error,
+    outlook,
     predict,
     unmeasured_draws,
 )
+from skelgen.prediction.set_runs import SetRuns
+from skelgen.prediction.stopping import Outlook, projected
 from skelgen.prediction.thresholds import (
     CLEAR_PROBABILITY,
     FEWEST_RUNS,
     FEWEST_SHORT_RUNS,
     LEAST_RUN_SPREAD,
+    MOST_FURTHER_RUNS,
     MOST_SETS_NOT_THINNED,
 )
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, TrialFacts
 from skelgen.trust import Doubt
 from skelgen.trust.errors import MethodErrors, error_draws
-from skelgen.trust.intervals import interval, median_draws, relative_spread
+from skelgen.trust.intervals import (
+    INTERVAL_SEED,
+    interval,
+    median_draws,
+    relative_spread,
+)
 from skelgen.units import format_seconds
 
 
@@ -52,6 +60,8 @@ class Contest:
         Half width of an interval that is narrow enough [1].
     errors : MethodErrors
     generator : numpy.random.Generator
+    given_up : set of NodeSet
+        Those whose interval cannot become narrow enough in time.
     """
 
     programs: tuple[TrialProgram, ...]
@@ -60,6 +70,7 @@ class Contest:
     interval_bound: float
     errors: MethodErrors
     generator: np.random.Generator
+    given_up: set[NodeSet] = field(default_factory=set)
 
     @property
     def planned_runs(self) -> int:
@@ -135,27 +146,51 @@ class Contest:
         """Return the sets that must run the longest skeleton again.
 
         Once one of them is very likely the best, only that one: its time is wanted.
+        None where no interval can become narrow enough in time, and the best not clear.
         """
         last = self.programs[-1]
-        open_ = [
-            hosts
-            for hosts in alive
-            if not narrow(
-                last.facts,
-                self.trials.times(last, hosts),
-                self.interval_bound,
-                self.generator,
-            )
-        ]
+        open_ = [hosts for hosts in alive if not self._outlook(hosts).is_enough]
         if not all(self.trials.times(last, hosts) for hosts in alive) or not alive:
             return open_
         chances = self._chances(alive)
         best = max(chances, key=lambda hosts: chances[hosts])
-        return (
-            [h for h in open_ if h == best]
-            if chances[best] > CLEAR_PROBABILITY
-            else open_
+        clear = chances[best] > CLEAR_PROBABILITY
+        wanted = [hosts for hosts in open_ if hosts == best] if clear else open_
+        left_s = self.trials.left_s
+        hopeless = {
+            hosts for hosts in wanted if self._outlook(hosts).is_hopeless(left_s)
+        }
+        if len(hopeless) < len(wanted) or not wanted:
+            return wanted
+        if not clear and self._may_be_clear(alive, open_):
+            return wanted
+        self.given_up.update(hopeless)
+        return []
+
+    def _outlook(self, hosts: NodeSet) -> Outlook:
+        """Return what runs of the longest skeleton on a set tell and would tell."""
+        last = self.programs[-1]
+        return outlook(
+            last.facts, self.trials.runs_of(last, hosts), self.interval_bound
         )
+
+    def _may_be_clear(self, alive: Sequence[NodeSet], open_: Sequence[NodeSet]) -> bool:
+        """Say whether the best can be known in time, where runs differ little."""
+        last = self.programs[-1]
+        runs = {hosts: self.trials.runs_of(last, hosts) for hosts in alive}
+        round_s = math.fsum(runs[hosts].cost_s for hosts in open_)
+        rounds = self.trials.left_s / round_s
+        if rounds > MOST_FURTHER_RUNS:
+            return True
+        then = {
+            hosts: projected(
+                runs[hosts], len(runs[hosts]) + int(rounds), optimistic=True
+            )
+            for hosts in open_
+        }
+        generator = np.random.default_rng(INTERVAL_SEED)
+        asked = replace(self, generator=generator)
+        return max(asked._chances(alive, then).values()) > CLEAR_PROBABILITY
 
     def _longest(self, hosts: NodeSet) -> TrialProgram | None:
         """Return the longest skeleton that ran on a set."""
@@ -182,13 +217,29 @@ class Contest:
             else program.facts
         )
 
-    def _chances(self, sets: Sequence[NodeSet]) -> dict[NodeSet, float]:
-        """Return the probability of each set to be the best [1]."""
-        first = np.argmin([self._drawn(hosts, within=True) for hosts in sets], axis=0)
+    def _chances(
+        self, sets: Sequence[NodeSet], then: Mapping[NodeSet, SetRuns] | None = None
+    ) -> dict[NodeSet, float]:
+        """Return the probability of each set to be the best [1].
+
+        Parameters
+        ----------
+        sets : sequence of NodeSet
+        then : mapping of NodeSet to SetRuns, optional
+            What takes the place of the runs that were made.
+        """
+        drawn = [self._drawn(one, within=True, then=then) for one in sets]
+        first = np.argmin(drawn, axis=0)
         shares = np.bincount(first, minlength=len(sets)) / len(first)
         return dict(zip(sets, shares.tolist(), strict=True))
 
-    def _drawn(self, hosts: NodeSet, *, within: bool) -> NDArray[np.float64]:
+    def _drawn(
+        self,
+        hosts: NodeSet,
+        *,
+        within: bool,
+        then: Mapping[NodeSet, SetRuns] | None = None,
+    ) -> NDArray[np.float64]:
         """Draw the application's time on a set [s].
 
         The ratio's own uncertainty is common to all sets, so it does not count.
@@ -198,20 +249,23 @@ class Contest:
         hosts : NodeSet
         within : bool
             Leave out the error that all sets have in common.
+        then : mapping of NodeSet to SetRuns, optional
+            What takes the place of the runs that were made.
         """
         program = self._longest(hosts)
         assert program is not None
-        runs_s = self.trials.times(program, hosts)
-        if len(runs_s) < FEWEST_RUNS:  # their own spread says too little
-            spread = self._spread() / math.sqrt(len(runs_s))
-            runs_s = [statistics.median(runs_s)]
-            draws = median_draws(runs_s, self.generator, spread=spread)
+        runs = (then or {}).get(hosts) or self.trials.runs_of(program, hosts)
+        if len(runs) < FEWEST_RUNS:  # their own spread says too little
+            spread = self._spread() / math.sqrt(len(runs))
+            middle_s = statistics.median(runs.times_s)
+            draws = median_draws([middle_s], self.generator, spread=spread)
         else:
-            draws = median_draws(runs_s, self.generator)
+            draws = median_draws(runs.undisturbed_s, self.generator)
+            draws = draws * runs.longer(self.generator)
         facts = self._facts(program)
         half_width = method_error(facts, program.mpi, self.errors).within
         if not within:
-            cores = cores_of(facts, self.trials.timed(program, hosts))
+            cores = cores_of(facts, self.trials.runs_of(program, hosts).runs)
             half_width = method_error(facts, program.mpi, self.errors, cores).half_width
         error = error_draws(half_width, len(draws), self.generator)
         error *= unmeasured_draws(facts, len(draws), self.generator)
@@ -242,20 +296,21 @@ class Contest:
         program = self._longest(hosts)
         assert program is not None
         last = self.programs[-1]
-        runs_s = self.trials.times(program, hosts)
+        known = self.trials.runs_of(program, hosts)
         prediction = predict(
             self._facts(program),
-            runs_s,
+            known,
             hosts=hosts,
             mpi=program.mpi,
             doubts=program.doubts,
             interval_bound=self.interval_bound,
             errors=self.errors,
             generator=self.generator,
-            cores=cores_of(program.facts, self.trials.timed(program, hosts)),
+            stopped=hosts in self.given_up,
+            cores=cores_of(program.facts, self.trials.runs_of(program, hosts).runs),
         )
-        if program is not last or len(runs_s) < FEWEST_RUNS:
-            runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"
+        if program is not last or len(known) < FEWEST_RUNS:
+            runs = "1 run" if len(known) == 1 else f"{len(known)} runs"
             length = format_seconds(program.facts.expected_s)
             doubt = Doubt(
                 "only-ordered",

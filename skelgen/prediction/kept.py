@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skelgen.documents import Field, sealed_json
+from skelgen.documents.document_field import read_given
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.json_document import json_field
 from skelgen.errors import NoFileError
@@ -48,6 +49,8 @@ class KeptSet:
         Why it should not be trusted.
     best : float or None
         Probability that the application is fastest there, where that was asked [1].
+    notes : tuple of str
+        What else happened.
     """
 
     name: str
@@ -58,6 +61,7 @@ class KeptSet:
     runs: int = 0
     doubts: tuple[str, ...] = ()
     best: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -110,6 +114,7 @@ def kept_set(one: Prediction, best: float | None = None) -> KeptSet:
         runs=len(one.runs_s),
         doubts=tuple(str(doubt) for doubt in one.doubts),
         best=best,
+        notes=one.notes,
     )
 
 
@@ -216,9 +221,14 @@ def _set(field: Field) -> KeptSet:
         p95_s=parts["p95_s"].positive(),
         skeleton_s=parts["skeleton_s"].amount(),
         runs=parts["runs"].integer(0, 1 << 40),
-        doubts=tuple(_text(one) for one in parts["doubts"].items()[:_MOST_DOUBTS]),
+        doubts=_notes(parts["doubts"]),
         best=None if best.is_null() else best.amount(),
+        **read_given(parts, {"notes": _notes}),
     )
+
+
+def _notes(field: Field) -> tuple[str, ...]:
+    return tuple(_text(one) for one in field.items()[:_MOST_DOUBTS])
 
 
 def _pair(field: Field) -> tuple[str, str]:

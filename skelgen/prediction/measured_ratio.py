@@ -9,6 +9,8 @@ from skelgen.documents.document_field import FieldReaders, read_given
 from skelgen.launch.secrets import hidden
 from skelgen.prediction.types import Calibration
 
+_MOST_RUNS = 1 << 40
+
 
 def read_ratio(field: Field) -> Calibration:
     """Read a calibration; what older ones lack has its default.
@@ -53,4 +55,8 @@ _OF_CALIBRATION: FieldReaders = {
     "files": lambda field: tuple(_pair(one) for one in field.items()),
     "hosts": Field.texts,
     "skeleton_computing": lambda field: None if field.is_null() else field.amount(),
+    "skeleton_computed_s": Field.numbers,
+    "disturbed": lambda field: tuple(
+        one.integer(0, _MOST_RUNS) for one in field.items()
+    ),
 }

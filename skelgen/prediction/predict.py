@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +12,25 @@ from numpy.typing import NDArray
 from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import kind_of, same_mpi
-from skelgen.prediction.thresholds import LARGEST_DRAWN_WIDTH_FACTOR
-from skelgen.prediction.types import Prediction, Timed, TrialFacts
-from skelgen.trust import Doubt, Interval, too_wide
-from skelgen.trust.errors import MethodError, MethodErrors, error_draws
-from skelgen.trust.intervals import (
-    interval,
-    whole_draws,
+from skelgen.prediction.set_runs import SetRuns
+from skelgen.prediction.stopping import Outlook, projected
+from skelgen.prediction.thresholds import (
+    FEWEST_RUNS,
+    LARGEST_DRAWN_WIDTH_FACTOR,
+    LARGEST_OWN_PART,
+    MOST_FURTHER_RUNS,
 )
+from skelgen.prediction.types import Need, Prediction, Timed, TrialFacts
+from skelgen.trust import Doubt, too_wide
+from skelgen.trust.errors import MethodError, MethodErrors, error_draws
+from skelgen.trust.intervals import INTERVAL_SEED, interval, whole_draws
 from skelgen.trust.types import OWN_CORES, SHARED_CORES
+from skelgen.units import format_seconds
 
 
 def predict(
     facts: TrialFacts,
-    runs_s: Sequence[float],
+    runs: SetRuns,
     *,
     hosts: Sequence[Host],
     mpi: str,
@@ -32,6 +38,7 @@ def predict(
     errors: MethodErrors,
     generator: np.random.Generator,
     doubts: Sequence[Doubt] = (),
+    stopped: bool = False,
     cores: str = "",
 ) -> Prediction:
     """Predict the application's time from the skeleton's times on a node set.
@@ -39,8 +46,8 @@ def predict(
     Parameters
     ----------
     facts : TrialFacts
-    runs_s : sequence of float
-        Times of what ran on the node set [s].
+    runs : SetRuns
+        Of what ran on the node set.
     hosts : sequence of Host
         The node set; empty for this machine.
     mpi : str
@@ -51,6 +58,8 @@ def predict(
     generator : numpy.random.Generator
     doubts : sequence of Doubt
         Further ones.
+    stopped : bool
+        Whether runs ended because further ones could not narrow the interval in time.
     cores : str
         See :func:`cores_of`.
 
@@ -58,13 +67,13 @@ def predict(
     ----------
     Sodhi and Subhlok 2005, section IV: measured scaling ratio.
     """
-    middle = float(facts.application_time(statistics.median(runs_s)))
-    draws = facts.draws(runs_s, generator)
-    wide = too_wide(
-        interval(draws, middle),
-        facts.narrowing,
-        bound=LARGEST_DRAWN_WIDTH_FACTOR * interval_bound,
-    )
+    middle = _typical_s(facts, runs)
+    draws = _measured_draws(facts, runs, generator)
+    bound = LARGEST_DRAWN_WIDTH_FACTOR * interval_bound
+    wide = too_wide(interval(draws, middle), facts.narrowing, bound=bound)
+    need = _need(facts, runs, interval_bound, stopped=stopped) if wide else None
+    if need is not None:
+        wide = tuple(replace(one, remedy=str(need)) for one in wide)
     # As the ratio's, these errors are common to all node sets; no run makes them less.
     draws = draws * np.exp(facts.drift * generator.standard_normal(len(draws)))
     draws = draws * unmeasured_draws(facts, len(draws), generator)
@@ -72,22 +81,90 @@ def predict(
     error = error_draws(half_width, len(draws), generator)
     return Prediction(
         tuple(hosts),
-        tuple(runs_s),
+        runs.times_s,
         facts.ratio,
         interval(draws * error, middle),
         interval(draws, middle),
         (*doubts_of(facts, hosts=hosts, mpi=mpi), *doubts, *wide),
         calibration=facts.calibration,
+        computed_s=runs.computed_s,
+        planned_compute_s=facts.planned_compute_s,
+        disturbed=runs.disturbed,
+        need=need,
+        notes=(*runs.notes(facts.planned_compute_s), *_dear(runs, middle)),
         cores=cores,
     )
 
 
-def measured(
-    facts: TrialFacts, runs_s: Sequence[float], generator: np.random.Generator
-) -> Interval:
-    """Return the predicted time [s] with the part of its interval that was measured."""
-    middle = float(facts.application_time(statistics.median(runs_s)))
-    return interval(facts.draws(runs_s, generator), middle)
+def _measured_draws(
+    facts: TrialFacts, runs: SetRuns, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw the application's time [s], with what disturbed some of the runs."""
+    return facts.draws(runs.undisturbed_s, generator, runs.longer(generator))
+
+
+def _dear(runs: SetRuns, application_s: float) -> tuple[str, ...]:
+    """Say that the runs took longer than the application does, where they did."""
+    if runs.spent_s <= application_s:
+        return ()
+    took, once = format_seconds(runs.spent_s), format_seconds(application_s)
+    return (f"the runs took {took}, one run of the application takes {once}",)
+
+
+def outlook(facts: TrialFacts, runs: SetRuns, bound: float) -> Outlook:
+    """Return what the runs of a set tell, and what further ones would.
+
+    Its own times may be known well enough while the calibration is not; further runs
+    would not help then. The draws are its own: whoever asks finds the same.
+
+    Parameters
+    ----------
+    facts : TrialFacts
+    runs : SetRuns
+        Of the skeleton there.
+    bound : float
+        Half width of the interval that is narrow enough [1].
+    """
+
+    def is_narrow(runs: SetRuns) -> bool:
+        generator = np.random.default_rng(INTERVAL_SEED)
+        if runs.half_width(generator) <= LARGEST_OWN_PART * bound:
+            return True
+        return _half_width(facts, runs, generator) <= bound
+
+    return Outlook(runs, is_narrow)
+
+
+def _half_width(
+    facts: TrialFacts, runs: SetRuns, generator: np.random.Generator
+) -> float:
+    """Return half the measured interval of the application's time [1]."""
+    draws = _measured_draws(facts, runs, generator)
+    return interval(draws, _typical_s(facts, runs)).half_width
+
+
+def _need(
+    facts: TrialFacts, runs: SetRuns, bound: float, *, stopped: bool
+) -> Need | None:
+    """Return what an interval takes that is narrow enough; None after too few runs."""
+    if len(runs) < FEWEST_RUNS:
+        return None
+    view, application_s = outlook(facts, runs, bound), _typical_s(facts, runs)
+    further = 0 if view.is_enough else view.further_runs()
+    if further is None:
+        most = MOST_FURTHER_RUNS
+        cost_s = most * runs.cost_s
+        return Need(most, cost_s, application_s, more=True, stopped=stopped)
+    then = projected(runs, len(runs) + further)
+    reached = _half_width(facts, then, np.random.default_rng(INTERVAL_SEED))
+    if reached > LARGEST_DRAWN_WIDTH_FACTOR * bound:
+        return Need(None, 0.0, application_s, stopped=stopped)
+    return Need(further, further * runs.cost_s, application_s, stopped=stopped)
+
+
+def _typical_s(facts: TrialFacts, runs: SetRuns) -> float:
+    """Return the time of the application that runs stand for [s]."""
+    return float(facts.application_time(runs.typical_s))
 
 
 def cores_of(facts: TrialFacts, runs: Sequence[Timed]) -> str:

@@ -72,6 +72,8 @@ def scaled_draws(
     skeleton_runs_s: Sequence[float],
     correction: float,
     generator: np.random.Generator,
+    *,
+    longer: Times = 1.0,
 ) -> NDArray[np.float64]:
     """Draw what the three medians that were measured predict.
 
@@ -84,21 +86,44 @@ def scaled_draws(
     correction : float
         See :func:`correction` [1].
     generator : numpy.random.Generator
+    longer : float or (draws,) float64 array
+        How much longer the skeleton typically takes there than its times say [1].
 
     Returns
     -------
     (draws,) float64 array
         Predicted times [s].
     """
-    quiet = relative_spread(application_runs_s, skeleton_runs_s)
-    steady = relative_spread(skeleton_runs_s)  # an application may vary with its caches
-    own = quiet if steady is None else steady
-    there = median_draws(runs_s, generator, spread=own, worth=1)
-    above = median_draws(
-        application_runs_s, generator, spread=quiet, worth=QUIET_RUNS_ASSUMED
-    )
-    below = median_draws(skeleton_runs_s, generator, spread=own)
+    steady = _steady(application_runs_s, skeleton_runs_s)
+    there = median_draws(runs_s, generator, spread=steady, worth=1) * longer
+    above, below = quiet_draws(application_runs_s, skeleton_runs_s, generator)
     ratio = statistics.median(application_runs_s) / statistics.median(skeleton_runs_s)
     if math.isclose(correction, ratio):  # measured, and so no better known than these
         return scaled(there, above, below, above / below)
     return scaled(there, above, below, correction)
+
+
+def quiet_draws(
+    application_runs_s: Sequence[float],
+    skeleton_runs_s: Sequence[float],
+    generator: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Draw the times of application and skeleton on the reference [s]."""
+    quiet = relative_spread(application_runs_s, skeleton_runs_s)
+    above = median_draws(
+        application_runs_s, generator, spread=quiet, worth=QUIET_RUNS_ASSUMED
+    )
+    steady = _steady(application_runs_s, skeleton_runs_s)
+    return above, median_draws(skeleton_runs_s, generator, spread=steady)
+
+
+def _steady(
+    application_runs_s: Sequence[float], skeleton_runs_s: Sequence[float]
+) -> float | None:
+    """Return the spread of a quiet skeleton [1], of both where it ran only once.
+
+    An application may vary with its caches.
+    """
+    steady = relative_spread(skeleton_runs_s)
+    quiet = relative_spread(application_runs_s, skeleton_runs_s)
+    return quiet if steady is None else steady

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -82,6 +81,9 @@ class SkeletonFacts:
     waits : tuple of WaitState
         How long the ranks of the recorded run waited for each other, where the
         skeleton was built from the run.
+    planned_compute_s : float or None
+        How long the rank that computes longest computes in the skeleton, on the
+        recording machine [s]; None in older files.
     """
 
     ranks: int
@@ -106,6 +108,7 @@ class SkeletonFacts:
     application: str = ""
     recorded: str = ""
     waits: tuple[WaitState, ...] = ()
+    planned_compute_s: float | None = None
 
     @property
     def quiet_s(self) -> float:
@@ -157,14 +160,19 @@ class SkeletonFacts:
         return scaled(there_s, known.application_s, known.skeleton_s, self.correction)
 
     def draws(
-        self, runs_s: Sequence[float], generator: np.random.Generator
+        self,
+        runs_s: Sequence[float],
+        generator: np.random.Generator,
+        longer: Times = 1.0,
     ) -> NDArray[np.float64]:
         """Draw the application's time [s] without the error of the method."""
         if (known := self.calibration) is None:
             spread = relative_spread(runs_s)
-            return median_draws(runs_s, generator, spread=spread) * self.ratio
-        measured = known.application_runs_s, known.skeleton_runs_s
-        return scaled_draws(runs_s, *measured, self.correction, generator)
+            return median_draws(runs_s, generator, spread=spread) * longer * self.ratio
+        measured = known.application_runs_s, known.undisturbed_s
+        return scaled_draws(
+            runs_s, *measured, self.correction, generator, longer=longer
+        )
 
     def doubts(self, mpi: str) -> tuple[Doubt, ...]:
         """Return in what the skeleton is unlike the application, run with an MPI."""
@@ -202,7 +210,7 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
             "run skelgen calibrate on the machine of the recording",
         )
     else:
-        quiet_s = statistics.median(facts.calibration.skeleton_runs_s)
+        quiet_s = facts.calibration.skeleton_s
         if not same_mpi(facts.calibration.mpi, mpi):
             text = f"calibrated with {facts.calibration.mpi}, run with {mpi}"
             yield Doubt("other-mpi", text, "calibrate with the MPI that runs it")
@@ -241,9 +249,10 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
         yield Doubt(
             "mix",
             "the compute mix is not representative: next to a known competitor its "
-            f"slowdown is {facts.mix_error:.0%} off that of the application (at most "
+            f"slowdown may be {facts.mix_error:.0%} off the application's (at most "
             f"{LARGEST_MIX_ERROR:.0%} is trusted)",
-            "run the application's phases instead: skelgen measure",
+            "run skelgen mix again on a quiet machine and build, or run the "
+            "application's phases instead: skelgen measure",
         )
     if facts.dealers:
         yield Doubt(

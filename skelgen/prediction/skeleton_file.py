@@ -156,6 +156,7 @@ class SkeletonDescription:
         """Return what every skeleton says."""
         facts = self.facts
         unseen = {} if facts.unseen is None else {"unseen": facts.unseen.facts()}
+        computing = facts.planned_compute_s
         return {
             "format": _FORMAT,
             "application": facts.application,
@@ -179,6 +180,7 @@ class SkeletonDescription:
             "dealers": list(facts.dealers),
             "not_computed": dict(facts.not_computed),
             **unseen,
+            **({} if computing is None else {"planned_compute_s": computing}),
             "warnings": list(self.warnings),
             **self._compute(),
             "calibration": None,
@@ -221,6 +223,7 @@ def _planned(plan: Plan) -> dict[str, Any]:
         "dealers": tuple(report.dealers),
         "not_computed": tuple(report.not_computed),
         "unseen": signature.unseen,
+        "planned_compute_s": report.compute_s,
     }
 
 
@@ -391,4 +394,5 @@ _OF_SKELETON: FieldReaders = {
     "unseen": read_unseen,
     "application": Field.text,
     "waits": lambda field: tuple(map(_wait, field.items())),
+    "planned_compute_s": Field.amount,
 }

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skelgen.documents import Field, json_field
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch.command import LaunchCommand, parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
@@ -28,6 +26,7 @@ from skelgen.launch.record import (
 )
 from skelgen.launch.run_end import ended, failure_of
 from skelgen.prediction.skeleton_facts import SkeletonFacts
+from skelgen.prediction.skeleton_output import section
 from skelgen.prediction.thresholds import PATIENCE_FACTOR, PATIENCE_S
 from skelgen.prediction.types import Timed
 from skelgen.progress import NOTE
@@ -39,8 +38,6 @@ logger = logging.getLogger(__name__)
 BINARY = "skeleton"
 SOURCE = "skeleton.c"
 
-#: Times of each rank that a skeleton prints.
-_PARTS = ("compute_s", "mpi_s")
 _COMPILE_LIMIT_S = 600.0
 
 
@@ -175,77 +172,6 @@ class SkeletonProgram:
 def longest_s(expected_s: float) -> float:
     """Return how long a run may take before it is ended [s]."""
     return PATIENCE_FACTOR * expected_s + PATIENCE_S
-
-
-def section(output: str, binary: Path) -> Timed:
-    """Find the time of the timed section, and the longest wait of a rank for a core.
-
-    Skeletons of older versions do not say the latter.
-    """
-    said = _said(output, binary)
-    with _refused(binary):
-        queued_s = said["queued_s"].numbers() if "queued_s" in said else ()
-        known = bool(queued_s) and min(queued_s) >= 0
-        queued = max(queued_s) if known else None
-        return Timed(said["seconds"].positive(), queued, _computing(said))
-
-
-def _computing(said: Mapping[str, Field]) -> float | None:
-    """Return the share of computation in the time of all ranks, where it is said."""
-    if not all(name in said for name in _PARTS):
-        return None
-    compute_s, mpi_s = (math.fsum(said[name].numbers()) for name in _PARTS)
-    whole_s = compute_s + mpi_s
-    return (
-        compute_s / whole_s
-        if 0 <= compute_s <= whole_s and 0 < whole_s < math.inf
-        else None
-    )
-
-
-def section_s(output: str, binary: Path) -> float:
-    """Find the time of the timed section in what a skeleton prints [s]."""
-    said = _said(output, binary)
-    with _refused(binary):
-        return said["seconds"].positive()
-
-
-def shares(output: str, binary: Path) -> tuple[float, float, float]:
-    """Find the time that a skeleton prints [s], and computation and MPI in it [1]."""
-    said = _said(output, binary)
-    with _refused(binary):
-        compute_s, mpi_s = (sum(said[name].numbers()) for name in _PARTS)
-        whole_s = compute_s + mpi_s
-        if not 0 < whole_s < math.inf:
-            raise said[_PARTS[0]].error(f"read {whole_s} s with {_PARTS[1]}")
-    return section_s(output, binary), compute_s / whole_s, mpi_s / whole_s
-
-
-@contextlib.contextmanager
-def _refused(binary: Path) -> Iterator[None]:
-    """Say that what a skeleton printed is not what skeletons print."""
-    try:
-        yield
-    except InputError as error:
-        raise ApplicationError(
-            f"{binary} printed no time ({error}); expected a line of JSON with its "
-            "seconds on its standard output"
-        ) from error
-
-
-def _said(output: str, binary: Path) -> Mapping[str, Field]:
-    """Return the last line of JSON with a time; launchers may print around it."""
-    for line in reversed(output.splitlines()):
-        if line.lstrip().startswith("{"):
-            with contextlib.suppress(InputError):
-                fields = json_field(line, binary, "what it printed").mapping((), None)
-                if "seconds" in fields:
-                    fields["seconds"].number()
-                    return fields
-    raise ApplicationError(
-        f"{binary} printed no time; expected a line of JSON with its seconds on its "
-        "standard output"
-    )
 
 
 def prepare(

@@ -79,3 +79,27 @@ PATIENCE_S = 60.0
 #: Runs of a shorter skeleton on a set, when there is time for them. A judgement, not
 #: measured.
 FEWEST_SHORT_RUNS = 2
+
+#: A run is disturbed whose computation takes so many times that of the quick runs of
+#: its set [1]. A judgement, not measured.
+DISTURBED_FACTOR = 1.1
+
+#: And takes more by so much of the run's time: less would not be seen in it [1]. A
+#: judgement, not measured.
+LEAST_DISTURBED_SHARE = 0.02
+
+#: For so many runs without a disturbance stands that most machines have few: a load
+#: that disturbs a quarter of the runs soon outweighs it. A judgement, not measured;
+#: `tests/unit/test_prediction_set_runs.py` simulates what it does.
+UNDISTURBED_ASSUMED = 4
+
+#: Most runs that are made again because they were disturbed. A judgement, not measured.
+MOST_RUNS_AGAIN = 3
+
+#: Runs are given up when even a spread that is exceeded in so many of all cases leaves
+#: the interval too wide [0 to 1]. A judgement, not measured.
+OPTIMISTIC_CONFIDENCE = 0.95
+
+#: Nobody makes more runs than that: what takes more is not counted. A judgement, not
+#: measured.
+MOST_FURTHER_RUNS = 1_000

@@ -9,7 +9,7 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -19,6 +19,7 @@ from skelgen.launch.hosts import Host
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.run_end import failure_of
+from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.types import Failure, Timed, TrialFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt
@@ -174,11 +175,11 @@ class Trials:
 
     def times(self, program: TrialProgram, hosts: NodeSet) -> Sequence[float]:
         """Return the times of a program on a set so far [s]."""
-        return tuple(one.time_s for one in self.timed(program, hosts))
+        return self.runs_of(program, hosts).times_s
 
-    def timed(self, program: TrialProgram, hosts: NodeSet) -> Sequence[Timed]:
+    def runs_of(self, program: TrialProgram, hosts: NodeSet) -> SetRuns:
         """Return the runs of a program on a set so far."""
-        return self.runs.get((program.binary, hosts), ())
+        return SetRuns(tuple(self.runs.get((program.binary, hosts), ())))
 
     def works(self, hosts: NodeSet) -> bool:
         """Return whether nothing failed on a set, nor on one of its hosts elsewhere."""
@@ -236,7 +237,7 @@ class Trials:
         trial, reason, run = begun.trial, failure_of(done), Timed(math.nan)
         if reason is None and begun.timed is not None:
             try:
-                run = begun.timed(done)
+                run = replace(begun.timed(done), took_s=done.time_s)
             except ApplicationError as error:
                 reason = str(error)
         if reason is not None and done.begun:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skelgen.launch.hosts import Host
 from skelgen.trust import Doubt, Interval, verdict_of
+from skelgen.units import format_seconds
 
 #: Times of runs [s].
 Times: TypeAlias = float | NDArray[np.float64]
@@ -31,11 +32,17 @@ class Timed:
     computing : float or None
         Share of the time that its ranks compute, their mean [0 to 1]; None where
         nothing said it.
+    computed_s : float or None
+        Computation of the rank that computed longest [s]; None where nothing said it.
+    took_s : float or None
+        Wall time with what launching took [s]; None where it is not known.
     """
 
     time_s: float
     queued_s: float | None = None
     computing: float | None = None
+    computed_s: float | None = None
+    took_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,11 @@ class Calibration:
     skeleton_computing : float or None
         Share of the skeleton's time that its ranks compute, mean of ranks and runs
         [0 to 1]; None in older files.
+    skeleton_computed_s : tuple of float
+        Computation of each of its runs, on the rank that computed longest, less what
+        the run lost [s]; empty where nothing said it.
+    disturbed : tuple of int
+        Which of its runs computed longer than the others, from 0: they do not count.
     """
 
     application_runs_s: tuple[float, ...]
@@ -84,6 +96,15 @@ class Calibration:
     files: tuple[tuple[str, str], ...] = ()
     hosts: tuple[str, ...] = ()
     skeleton_computing: float | None = None
+    skeleton_computed_s: tuple[float, ...] = ()
+    disturbed: tuple[int, ...] = ()
+
+    @property
+    def undisturbed_s(self) -> tuple[float, ...]:
+        """Return the times of the skeleton's runs that count [s]."""
+        runs_s = enumerate(self.skeleton_runs_s)
+        counted = tuple(run_s for run, run_s in runs_s if run not in self.disturbed)
+        return counted or self.skeleton_runs_s
 
     @property
     def ratio(self) -> float:
@@ -97,8 +118,8 @@ class Calibration:
 
     @property
     def skeleton_s(self) -> float:
-        """Return the time of the skeleton, median of its runs [s]."""
-        return statistics.median(self.skeleton_runs_s)
+        """Return the time of the skeleton, median of its runs that count [s]."""
+        return statistics.median(self.undisturbed_s)
 
     @property
     def lost_share(self) -> float:
@@ -171,6 +192,10 @@ class TrialFacts(Protocol):
         """Return application time / its time on the reference [1]."""
 
     @property
+    def planned_compute_s(self) -> float | None:
+        """Return how long its longest rank computes there, as planned [s]."""
+
+    @property
     def unmeasured_share(self) -> float:
         """Return the share of the application's time that its times miss [0 to 1]."""
 
@@ -186,15 +211,73 @@ class TrialFacts(Protocol):
         """Turn its times into times of the application [s]."""
 
     def draws(
-        self, runs_s: Sequence[float], generator: np.random.Generator
+        self,
+        runs_s: Sequence[float],
+        generator: np.random.Generator,
+        longer: Times = 1.0,
     ) -> NDArray[np.float64]:
-        """Draw the application's time [s] without the error of the method."""
+        """Draw the application's time [s] without the error of the method.
+
+        Parameters
+        ----------
+        runs_s : sequence of float
+            Its times on a node set [s].
+        generator : numpy.random.Generator
+        longer : float or (draws,) float64 array
+            How much longer it typically takes there than these times say [1].
+        """
 
     def doubts(self, mpi: str) -> tuple[Doubt, ...]:
         """Return in what it is unlike the application, when it runs with an MPI."""
 
     def shortened(self, factor: float) -> TrialFacts:
         """Return the facts of a shorter version, by how much longer this one takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What it takes to know a time as well as was asked.
+
+    Attributes
+    ----------
+    runs : int or None
+        Further runs, by the spread of those that were made; None where no number of
+        them is enough, for the calibration alone is too wide.
+    time_s : float
+        How long these take, launching included [s].
+    application_s : float
+        How long one run of the application takes there, as predicted [s].
+    more : bool
+        Whether it takes more than these.
+    stopped : bool
+        Whether runs ended because even fewer would not fit into the budget.
+    """
+
+    runs: int | None
+    time_s: float
+    application_s: float
+    more: bool = False
+    stopped: bool = False
+
+    @property
+    def is_dearer(self) -> bool:
+        """Return whether running the application itself takes less time.
+
+        A calibration runs it several times.
+        """
+        return self.runs is None or self.application_s < self.time_s
+
+    def __str__(self) -> str:
+        once = (
+            f"running the application itself takes {format_seconds(self.application_s)}"
+        )
+        if self.runs is None:
+            return f"calibrate with more --runs: more runs here do not help; {once}"
+        about = "more than" if self.more else "about"
+        runs = "1 more run" if self.runs == 1 else f"{self.runs} more runs"
+        took = format_seconds(self.time_s)
+        said = f"raise --budget: {about} {runs} ({took}) would do"
+        return f"{said}; {once}" if self.is_dearer else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +303,17 @@ class Prediction:
     cores : str
         ``own`` where the ranks had their cores to themselves, ``shared`` where other
         processes had them, too; empty where nothing said it.
+    computed_s : tuple of (float or None)
+        Computation of each run, on the rank that computed longest [s].
+    planned_compute_s : float or None
+        The same as the skeleton plans it, at the speed of the recording [s].
+    disturbed : tuple of int
+        Which runs computed longer than the others of the set, from 0.
+    need : Need or None
+        What an interval that is narrow enough takes; None where this one is, or where
+        nobody knows.
+    notes : tuple of str
+        What else happened, a sentence each.
     """
 
     hosts: tuple[Host, ...]
@@ -230,6 +324,11 @@ class Prediction:
     doubts: tuple[Doubt, ...]
     calibration: Calibration | None = None
     cores: str = ""
+    computed_s: tuple[float | None, ...] = ()
+    planned_compute_s: float | None = None
+    disturbed: tuple[int, ...] = ()
+    need: Need | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skelgen.launch.hosts import Host
     from skelgen.pipeline.keep_predictions import Subject
     from skelgen.prediction import Calibration, Failure, Prediction
+    from skelgen.prediction.types import Need
     from skelgen.trust import Doubt, Interval
 
 if TYPE_CHECKING:
@@ -165,6 +166,44 @@ def trusted(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NeededRuns:
+    """What an interval takes that is narrow enough.
+
+    Attributes
+    ----------
+    runs : int or None
+        Further runs; None where the calibration alone is too wide.
+    more : bool
+        Whether it takes more than these.
+    time_s : float
+        How long these take, launching included [s].
+    application_s : float
+        How long one run of the application takes there, as predicted [s].
+    stopped : bool
+        Whether runs ended early because even fewer would not fit into the budget.
+    """
+
+    runs: int | None
+    more: bool
+    time_s: float
+    application_s: float
+    stopped: bool
+
+    @classmethod
+    def of(cls, need: Need | None) -> Self | None:
+        """Return what is said of it, None where nothing is needed."""
+        if need is None:
+            return None
+        return cls(
+            runs=need.runs,
+            more=need.more,
+            time_s=need.time_s,
+            application_s=need.application_s,
+            stopped=need.stopped,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetPrediction(TrustedTime):
     """The predicted time on one node set.
 
@@ -182,6 +221,16 @@ class SetPrediction(TrustedTime):
         Time of each run of the skeleton there [s].
     calibration : UsedCalibration or None
         Where the ratio comes from.
+    computed_s : sequence of (float or None)
+        Computation in each run, on the rank that computed longest [s].
+    planned_compute_s : float or None
+        The same as the skeleton plans it, at the speed of the recording [s].
+    disturbed : sequence of int
+        Which of the runs computed longer than the others, from 0.
+    need : NeededRuns or None
+        What a narrow enough interval takes; None where it is one.
+    notes : sequence of str
+        What else happened, a sentence each.
     best_probability : float
         Probability that the application is fastest there [0 to 1]; select says it.
     cores : str
@@ -196,6 +245,11 @@ class SetPrediction(TrustedTime):
     predicted_s: float
     runs_s: Sequence[float]
     calibration: UsedCalibration | None
+    computed_s: Sequence[float | None]
+    planned_compute_s: float | None
+    disturbed: Sequence[int]
+    need: NeededRuns | None
+    notes: Sequence[str]
     best_probability: float | None = known_only()
     cores: str | None = known_only()
 
@@ -210,6 +264,11 @@ class SetPrediction(TrustedTime):
             predicted_s=one.time_s.p50,
             runs_s=one.runs_s,
             calibration=UsedCalibration.of(one.calibration),
+            computed_s=one.computed_s,
+            planned_compute_s=one.planned_compute_s,
+            disturbed=one.disturbed,
+            need=NeededRuns.of(one.need),
+            notes=one.notes,
             best_probability=best,
             cores=one.cores or None,
         )

@@ -199,8 +199,10 @@ class CalibrateResult(Result):
     ----------
     ratio : float
         Application time / skeleton time, medians of the runs [1].
+    ratio_p5, ratio_p95 : float
+        Ends of its 90 % interval [1].
     application_s, skeleton_s : float
-        Medians of the runs [s].
+        Medians of the runs that count [s].
     application_runs_s, skeleton_runs_s : sequence of float
         Time of each run [s].
     host, mpi : str
@@ -216,11 +218,18 @@ class CalibrateResult(Result):
         Node set with the ranks of each host; empty where the launch says it.
     command : sequence of str
         Launch of the application, without secrets.
+    skeleton_computed_s : sequence of float
+        Computation of each run of the skeleton, on the rank that computed longest [s];
+        empty where nothing said it.
+    disturbed : sequence of int
+        Which of these runs computed longer than the others and do not count, from 0.
     """
 
     result: ClassVar[str] = "calibrate"
 
     ratio: float
+    ratio_p5: float
+    ratio_p95: float
     application_s: float
     skeleton_s: float
     application_runs_s: Sequence[float]
@@ -233,12 +242,19 @@ class CalibrateResult(Result):
     date: str
     hosts: Sequence[str]
     command: Sequence[str]
+    skeleton_computed_s: Sequence[float]
+    disturbed: Sequence[int]
 
     @classmethod
     def of(cls, found: Calibration) -> Self:
         """Return the answer to what was measured."""
+        from skelgen.prediction.ratio_outlook import ratio_interval
+
+        known = ratio_interval(found.application_runs_s, found.undisturbed_s)
         return cls(
             ratio=found.ratio,
+            ratio_p5=known.p5,
+            ratio_p95=known.p95,
             application_s=found.application_s,
             skeleton_s=found.skeleton_s,
             application_runs_s=found.application_runs_s,
@@ -251,4 +267,6 @@ class CalibrateResult(Result):
             date=found.date,
             hosts=found.hosts,
             command=found.command,
+            skeleton_computed_s=found.skeleton_computed_s,
+            disturbed=found.disturbed,
         )

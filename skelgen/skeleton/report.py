@@ -13,7 +13,7 @@ from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
-from skelgen.skeleton.quantities.series import series_sums
+from skelgen.skeleton.quantities.series import longest_compute_s, series_sums
 from skelgen.skeleton.thresholds import (
     LARGEST_CLASS_DEVIATION,
     LARGEST_UNSAID_DEVIATION,
@@ -143,6 +143,7 @@ def report_of(
         dealers=tuple(dealers),
         not_computed=not_computed,
         fixed_s=fixed_s,
+        compute_s=longest_compute_s(programs),
         divided=_division(quantities, fraction * scaling_factor),
     )
 
@@ -367,8 +368,7 @@ def _expected_s(
         for operation in program.operations
         for series in (operation.compute_ns, operation.idle_ns)
     )
-    kept_ns += float(table.kept_mpi_ns.sum())
-    return _application_part(signature, table, kept_ns)
+    return _application_part(signature, table, kept_ns + table.kept_mpi_ns.sum())
 
 
 def _application_part(signature: Signature, table: _Table, time_ns: float) -> float:

@@ -212,6 +212,8 @@ class Report:
     divided : str
         What became of computation and bytes where whole calls are too coarse for K;
         else empty.
+    compute_s : float
+        Computation of the skeleton's rank that computes longest [s].
     """
 
     classes: tuple[KeptClass, ...]
@@ -227,6 +229,7 @@ class Report:
     not_computed: tuple[tuple[str, float], ...] = ()
     fixed_s: float = 0.0
     divided: str = ""
+    compute_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

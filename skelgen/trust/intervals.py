@@ -15,7 +15,7 @@ from skelgen.trust.types import Interval
 #: Seed of intervals: the same times give the same interval, in whatever order.
 INTERVAL_SEED = 20050704
 #: Draws for an interval; its ends then move by less than 1 % of its width.
-_DRAWS = 20_000
+DRAWS = 20_000
 
 #: Standard error of a median over that of a mean, for large samples of normal
 #: values sqrt(pi / 2); smaller samples are better, so this errs to the safe side.
@@ -59,15 +59,15 @@ def median_draws(
     middle, count = statistics.median(logs), len(logs)
     if count == 1:
         deviation = SINGLE_RUN_SPREAD if spread is None else spread
-        return np.exp(middle + deviation * generator.standard_normal(_DRAWS))
-    freedom, squares = count - 1, (count - 1) * statistics.variance(logs)
+        return np.exp(middle + deviation * generator.standard_normal(DRAWS))
+    freedom, squares = count - 1, (count - 1) * _variance(logs)
     if spread is not None:
         freedom, squares = freedom + worth, squares + worth * spread**2
     error = math.sqrt(squares / freedom / count)
     if count > 2:  # of two values the median is the mean
         error *= MEDIAN_FACTOR
     # The tails of t reach any number; the quantiles do not see where they are cut.
-    shift = np.clip(error * generator.standard_t(freedom, _DRAWS), -30.0, 30.0)
+    shift = np.clip(error * generator.standard_t(freedom, DRAWS), -30.0, 30.0)
     return np.exp(middle + shift)
 
 
@@ -85,8 +85,8 @@ def error_of_mean_draws(
     generator : numpy.random.Generator
     """
     if freedom is None:
-        return np.exp(error * generator.standard_normal(_DRAWS))
-    shift = error * generator.standard_t(freedom, _DRAWS)
+        return np.exp(error * generator.standard_normal(DRAWS))
+    shift = error * generator.standard_t(freedom, DRAWS)
     return np.asarray(np.exp(np.clip(shift, -30.0, 30.0)))
 
 
@@ -106,7 +106,7 @@ def whole_draws(
         By how much measured parts differ from each other, where that is more [1].
     """
     deviation = max(UNKNOWN_SPREAD, spread)
-    part = np.exp(deviation * generator.standard_normal(_DRAWS))
+    part = np.exp(deviation * generator.standard_normal(DRAWS))
     return np.asarray(1.0 - unmeasured + unmeasured * part, np.float64)
 
 
@@ -121,17 +121,16 @@ def relative_spread(*measured: Sequence[float]) -> float | None:
     squares = 0.0
     for values in measured:
         logs = [math.log(value) for value in values]
-        squares += (len(logs) - 1) * statistics.variance(logs) if len(logs) > 1 else 0.0
+        squares += (len(logs) - 1) * _variance(logs) if len(logs) > 1 else 0.0
     return math.sqrt(squares / freedom)
+
+
+def _variance(values: Sequence[float]) -> float:
+    """Return the variance of a sample; the exact one of `statistics` takes long."""
+    return float(np.var(values, ddof=1))
 
 
 def interval(draws: NDArray[np.float64], middle: float) -> Interval:
     """Return the 90 % interval of draws around a known median."""
     low, high = np.quantile(draws, [0.05, 0.95])
     return Interval(min(float(low), middle), middle, max(float(high), middle))
-
-
-def half_width(values: Sequence[float], generator: np.random.Generator) -> float:
-    """Return half the 90 % interval of the median as a share of it [1]."""
-    draws = median_draws(values, generator)
-    return interval(draws, statistics.median(values)).half_width

@@ -115,7 +115,7 @@ def _said(
     """Return the sentence on top, the verdict, and what else to say."""
     if newest is not None and newest.sets:
         best = newest.sets[0]
-        return _sentence(newest, best), best.verdict, best.doubts
+        return _sentence(newest, best), best.verdict, (*best.doubts, *best.notes)
     if newest is not None and newest.failed:
         name, reason = newest.failed[0]
         return f"No prediction: no node set ran. {name}: {reason}", "", ()

@@ -18,10 +18,12 @@ from skelgen.phase_execution.estimate import Estimate, estimate, paet_s, uncover
 from skelgen.phase_execution.interface import BackendProbe
 from skelgen.phase_execution.marks import (
     HOLD,
+    PROBE,
     STOP,
     TIME,
     marks_file,
     mean_s,
+    probed,
     read_times,
     timed,
     times_file,
@@ -360,7 +362,7 @@ def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():
     known = signature(MAIN, slower, phase(3, 1000, 20, 0.1))
     plan = in_one_run(known, ExecutedExtent())
     assert {one.phase for one in plan.wanted} == {1}
-    found = estimate(known, measured(1, [0.2, 0.2]), np.random.default_rng(1), ERRORS)
+    found = estimate(known, measured(1, [0.2] * 9), np.random.default_rng(1), ERRORS)
     assert found.verdict == "trust"
     assert found.time_s.p50 == pytest.approx(2 * known.application_s)
     assert [phase.number for phase, _ in found.known] == [1, 2]
@@ -384,23 +386,35 @@ def test_occurrences_that_were_slow_in_the_recording_are_no_fair_sample():
 
 def test_marks_are_written_in_order_and_times_read(tmp_path: Path):
     one = in_one_run(signature(MAIN), ExecutedExtent()).wanted[0]
-    write_marks(tmp_path, 1, [(20, STOP), *timed([one], 1), (10, HOLD)])
+    marks = [(20, STOP), *probed([one], 1), *timed([one], 1), (10, HOLD)]
+    write_marks(tmp_path, 1, marks)
     assert marks_file(tmp_path, 1).read_text() == (
-        f"10 {TIME}\n10 {HOLD}\n20 {TIME}\n20 {STOP}\n"
+        f"10 {TIME}\n10 {PROBE}\n10 {HOLD}\n20 {TIME}\n20 {STOP}\n"
     )
     assert read_times(tmp_path, 1) is None
-    times_file(tmp_path, 1).write_text("10 5000 MPI_Send\n20 9000 MPI_Send\nstopped 20")
+    times_file(tmp_path, 1).write_text(
+        "10 5000 MPI_Send\n10 700 probe\n20 9000 MPI_Send\nstopped 20"
+    )
     found = read_times(tmp_path, 1)
     assert found is not None
     assert (found.end, found.count, found.function[10]) == ("stopped", 20, "MPI_Send")
+    assert found.probes_s == (7e-7,)
     assert mean_s([found, found], one) == pytest.approx(4e-6)
     assert mean_s([found, replace(found, time_ns={10: 1})], one) is None
+
+
+def test_probes_are_spread_over_what_is_measured():
+    plan = in_one_run(signature(MAIN), ExecutedExtent(fewest=40))
+    found = probed(plan.wanted, 0)
+    assert [count for count, _ in found] == [10 + 50 * at for at in range(8)]
+    assert len(probed(plan.wanted[:3], 0)) == 3
 
 
 class Kept:
     """A session and its backend in which a signal comes while one phase is restored."""
 
     name = "imagined"
+    probes_s = ()
 
     def __init__(self) -> None:
         self.restored = 0

@@ -61,6 +61,20 @@ def test_occurrences_without_a_recorded_time_count_by_their_mean() -> None:
     assert found.pet_s(MACHINE_SPREAD) == pytest.approx(0.2)
 
 
+def test_probes_show_noise_that_few_occurrences_do_not() -> None:
+    few = sample([0.1, 0.1], [0.1, 0.1])
+    alone = machine_noise([few])
+    steady = machine_noise([few], [[1e-3] * 8, [2e-3] * 8])
+    uneven = machine_noise([few], [[1e-3, 1.3e-3] * 4, [1e-3] * 8])
+    assert steady < alone < uneven
+    assert machine_noise([few], [[1e-3]]) == alone  # one tells nothing
+    # They do arithmetic: what slows memory down they do not see.
+    noisy = sample([0.1, 0.14] * 5, [0.1] * 10)
+    parts = sample([0.1, 0.14, 0.1, 0.14, 0.1], [0.1] * 5)
+    assert machine_noise([parts], [[1e-3] * 99]) > 0.1
+    assert machine_noise([noisy], [[1e-3] * 99]) < MACHINE_SPREAD
+
+
 @given(times, st.floats(0.5, 2.0))
 def test_a_machine_that_is_slower_all_the_time_scales_the_answer(
     there_s: list[float], factor: float

@@ -13,6 +13,7 @@ from skelgen.phase_execution.plan import ExecutedExtent, in_one_run
 from skelgen.phases.store import load
 from skelgen.prediction import SkeletonFacts, TrialFacts
 from skelgen.prediction.predict import predict
+from skelgen.prediction.set_runs import SetRuns
 from tests.method_errors import ERRORS
 from tests.unit.test_prediction_predict import FACTS, OF_PHASES
 
@@ -23,7 +24,7 @@ def predicted(facts: TrialFacts, runs_s: tuple[float, ...]):
     """Predict with what is run for an application."""
     return predict(
         facts,
-        runs_s,
+        SetRuns.of(runs_s),
         hosts=(),
         mpi="MPICH 5.0.2",
         interval_bound=0.05,

@@ -18,12 +18,12 @@ STOPPED = Finished(("app",), 143, 1.0, "noise {", "killed")
 def run_of(monkeypatch: pytest.MonkeyPatch, time_s: float | ApplicationError):
     """Make a run whose phases were measured, and tell this time or fail so."""
 
-    def paet_s(signature: object, measured: object) -> float:
+    def paet_s(*_: object) -> float:
         if isinstance(time_s, ApplicationError):
             raise time_s
         return time_s
 
-    live = SimpleNamespace(poll=lambda: STOPPED, measured=lambda: ())
+    live = SimpleNamespace(poll=lambda: STOPPED, measured=lambda: (), probes_s=())
     monkeypatch.setattr(program, "LiveRun", lambda *_: live)
     monkeypatch.setattr(program, "paet_s", paet_s)
     provenance = SimpleNamespace(application="app")

@@ -22,11 +22,8 @@ from skelgen.launch.run_end import failure_of
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate, check_same_run
 from skelgen.prediction.campaign import campaign
-from skelgen.prediction.skeleton_runs import (
-    SkeletonProgram,
-    section,
-    section_s,
-)
+from skelgen.prediction.skeleton_output import section, section_s
+from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from skelgen.prediction.types import Timed
 from skelgen.reference.compute import COMPILER_FLAGS

@@ -488,3 +488,27 @@ def test_the_bar_moves_with_each_planned_run_and_shows_the_best_so_far(budget_s)
     assert 0.5 * contest.planned_runs < bar.done <= contest.planned_runs
     assert bar.said[0] == "n1: 500 ms"
     assert all("; best n1: " in one for one in bar.said[1:6])
+
+
+def noisy(spread: float, seed: int = 4) -> Callable[[], float]:
+    generator = np.random.default_rng(seed)
+    return lambda: math.exp(spread * generator.standard_normal())
+
+
+def test_noisy_sets_are_given_up_before_the_budget_is_spent() -> None:
+    slow, hosts = pool(1.0, 1.0)
+    cluster = MadeUp(slow, noise=noisy(0.3))
+    choice = choose(cluster, [(one,) for one in hosts], 2.0, budget_s=120.0)
+    assert cluster.now_s < 90.0
+    need = choice.candidates[0].prediction.need
+    assert need is not None
+    assert need.stopped
+
+
+def test_runs_go_on_where_the_best_can_still_be_found() -> None:
+    """No interval becomes narrow enough in time, but the faster set shows."""
+    slow, hosts = pool(1.0, 1.25)
+    cluster = MadeUp(slow, noise=noisy(0.12))
+    choice = choose(cluster, [(one,) for one in hosts], 2.0, budget_s=120.0)
+    assert choice.candidates[0].prediction.hosts == (hosts[0],)
+    assert choice.candidates[0].best_probability > 0.95

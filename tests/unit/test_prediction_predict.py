@@ -13,6 +13,7 @@ from skelgen.launch.hosts import Host
 from skelgen.phase_execution.phase_facts import PhaseFacts
 from skelgen.prediction.predict import cores_of, doubts_of, predict
 from skelgen.prediction.scaling import scaled
+from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.skeleton_facts import SkeletonFacts
 from skelgen.prediction.types import Calibration, Timed
 from skelgen.trust.errors import MethodErrors
@@ -53,7 +54,7 @@ def predicted(
 ):
     return predict(
         facts,
-        runs_s,
+        SetRuns.of(runs_s),
         hosts=(),
         mpi="MPICH 5.0.2",
         interval_bound=bound,
@@ -132,7 +133,7 @@ def test_without_calibration_the_expected_ratio_is_used_and_doubted():
 def test_noisy_runs_widen_the_interval_and_are_doubted():
     noisy = predicted(runs_s=(3.0, 3.6, 2.5))
     assert noisy.time_s.half_width > 3 * predicted().time_s.half_width
-    assert any("calibrate with more --runs" in one.remedy for one in noisy.doubts)
+    assert any("more runs (" in one.remedy for one in noisy.doubts)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_on_shared_cores_the_interval_has_the_error_of_arithmetic_there():
     alone, shared = (
         predict(
             FACTS,
-            STEADY,
+            SetRuns.of(STEADY),
             hosts=(),
             mpi="MPICH 5.0.2",
             interval_bound=0.05,

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.trust.intervals import half_width, interval, median_draws
+from skelgen.trust.intervals import interval, median_draws
 
 
 def generator(seed: int = 1) -> np.random.Generator:
     return np.random.default_rng(seed)
+
+
+def half_width(values: list[float], draw: np.random.Generator) -> float:
+    return interval(median_draws(values, draw), statistics.median(values)).half_width
 
 
 @pytest.mark.parametrize("count", [3, 5, 12])

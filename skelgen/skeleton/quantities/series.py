@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.keep.selection import strata
-from skelgen.skeleton.types import OccurrenceSeries, Operation
+from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
+from skelgen.units import NS_PER_S
 
 #: Most columns of a `Series`.
 MOST_COLUMNS = 16
@@ -66,6 +68,20 @@ def series_sums(values: NDArray[np.float64], occurrences: int) -> NDArray[np.flo
     """
     weight = occurrences_of_columns(values.shape[1], occurrences)
     return np.asarray(values @ weight.astype(np.float64))
+
+
+def longest_compute_s(programs: Sequence[Program]) -> float:
+    """Return the computation of the rank that computes longest [s].
+
+    A skeleton prints what each rank really took for it (`compute_s`).
+    """
+    longest_ns = 0.0
+    for program in programs:
+        each_ns = program.tail_ns + program.head_ns
+        for one in program.operations:
+            each_ns = each_ns + series_sums(one.compute_ns.values, one.occurrences)
+        longest_ns = max(longest_ns, float(each_ns.max(initial=0.0)))
+    return longest_ns / NS_PER_S
 
 
 def taken(

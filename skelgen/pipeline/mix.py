@@ -156,7 +156,7 @@ class _Measuring:
     def _whole(self) -> TurnsSlowdown:
         """Run the application quiet, and beside each competitor."""
         self.runs += 1 + len(COMPETITORS)
-        slowdown = _application(self.bench, self.launch, self.limit_s)
+        slowdown = whole_runs(self.bench, self.launch, self.limit_s)
         return TurnsSlowdown(slowdown, SLOWDOWN_NOISE, 1.0)
 
     def _measure_parts(self, count: int) -> None:
@@ -187,7 +187,7 @@ def _mixture(bench: Bench, mix: Mix) -> Slowdown:
     return bench.mixture(speed)
 
 
-def _application(bench: Bench, launch: OwnLaunch, limit_s: float) -> Slowdown:
+def whole_runs(bench: Bench, launch: OwnLaunch, limit_s: float) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
     times_s = {}
     for competitor in ("", *COMPETITORS):

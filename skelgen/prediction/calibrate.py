@@ -19,6 +19,7 @@ from skelgen.prediction.thresholds import (
     LARGEST_QUIET_SPREAD,
     LARGEST_RATIO_FACTOR,
     LARGEST_RATIO_FACTOR_SHORT,
+    MOST_FURTHER_RUNS,
     SHORTEST_TRUSTED_S,
 )
 from skelgen.prediction.types import Calibration, Timed
@@ -200,36 +201,38 @@ def _joined(
 
 def _tell_unquiet(measured: Calibration, skeleton: SetRuns, bound: float) -> None:
     """Warn when the times of one program differ much from run to run."""
+    unquiet = False
     for name, runs_s in (
         ("application", measured.application_runs_s),
         ("skeleton", measured.undisturbed_s),
     ):
         if (relative_spread(runs_s) or 0.0) > LARGEST_QUIET_SPREAD:
+            unquiet = True
             times = ", ".join(format_seconds(run_s) for run_s in runs_s)
             logger.warning(
                 "the times of the %s differ much (%s): this machine is not quiet; "
-                "calibrate again when it is, or with more --runs%s",
+                "calibrate again when it is, or with more --runs",
                 name,
                 times,
-                _needed(measured, skeleton, bound),
             )
+    if unquiet:
+        _tell_needed(measured, skeleton, bound)
 
 
-def _needed(measured: Calibration, skeleton: SetRuns, bound: float) -> str:
+def _tell_needed(measured: Calibration, skeleton: SetRuns, bound: float) -> None:
     """Say how many runs make the ratio as sure as that, where it is not yet."""
     whole_s = measured.application_runs_s
-    if len(skeleton) < FEWEST_RUNS or len(whole_s) < FEWEST_RUNS:
-        return ""
+    if min(len(skeleton), len(whole_s)) < FEWEST_RUNS:
+        return
     width = ratio_interval(whole_s, measured.undisturbed_s).half_width
     if width <= bound:
-        return ""
+        return
     further = ratio_outlook(whole_s, skeleton, bound).further_runs()
-    if further is None:
-        return f": the ratio is known to {width:.0%}"
-    return (
-        f": the ratio is known to {width:.0%}, about {len(skeleton) + further} runs of "
-        f"each would make that {bound:.0%}"
-    )
+    runs = f"more than {MOST_FURTHER_RUNS}"
+    if further is not None:
+        runs = f"about {len(skeleton) + further}"
+    said = "the ratio is known within %.0f %%; %s runs of each would make that %.0f %%"
+    logger.warning(said, 100 * width, runs, 100 * bound)
 
 
 def check_same_run(facts: SkeletonFacts, measured: Calibration) -> None:

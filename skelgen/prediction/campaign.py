@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ def campaign(
             for hosts in waiting
             if hosts not in trials.failures and not race.is_over(hosts)
         ]
+        if len(waiting) > 1 and race.is_lost(waiting):
+            break
     trials.progress.finish()
     predictions = [
         predict(
@@ -125,15 +128,36 @@ class _Race:
         facts, runs = self.program.facts, self.trials.runs_of(self.program, hosts)
         if len(runs) < FEWEST_RUNS:
             return False
-        left_s = self.end_s - self.trials.clock()
-        if statistics.median(runs.times_s) > left_s:
+        if statistics.median(runs.times_s) > self.left_s:
             return True
         view = outlook(facts, runs, self.bound)
         if view.is_enough:
             return True
-        if not view.is_hopeless(left_s):
+        if not view.is_hopeless(self.left_s):
             return False
-        self.given_up.add(hosts)
-        said = "no further runs on %s: %.0f s are too few to narrow the interval"
-        logger.info(said, name_of(hosts), left_s)
+        self._give_up([hosts])
         return True
+
+    def is_lost(self, waiting: Sequence[NodeSet]) -> bool:
+        """Say whether no set can become known well enough while all take turns."""
+        facts = self.program.facts
+        runs = [self.trials.runs_of(self.program, hosts) for hosts in waiting]
+        rounds = self.left_s / math.fsum(one.cost_s for one in runs)
+        if not all(
+            outlook(facts, one, self.bound).is_hopeless(rounds * one.cost_s)
+            for one in runs
+        ):
+            return False
+        self._give_up(waiting)
+        return True
+
+    @property
+    def left_s(self) -> float:
+        """Return for how long further runs may begin [s]."""
+        return self.end_s - self.trials.clock()
+
+    def _give_up(self, sets: Sequence[NodeSet]) -> None:
+        self.given_up.update(sets)
+        said = "no further runs on %s: %.0f s are too few to narrow the interval"
+        for hosts in sets:
+            logger.info(said, name_of(hosts), self.left_s)

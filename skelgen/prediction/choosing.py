@@ -156,9 +156,12 @@ class Contest:
         best = max(chances, key=lambda hosts: chances[hosts])
         clear = chances[best] > CLEAR_PROBABILITY
         wanted = [hosts for hosts in open_ if hosts == best] if clear else open_
-        left_s = self.trials.left_s
+        views = {hosts: self._outlook(hosts) for hosts in wanted}
+        rounds = self._rounds_left([view.runs for view in views.values()])
         hopeless = {
-            hosts for hosts in wanted if self._outlook(hosts).is_hopeless(left_s)
+            hosts
+            for hosts, view in views.items()
+            if view.is_hopeless(rounds * view.runs.cost_s)
         }
         if len(hopeless) < len(wanted) or not wanted:
             return wanted
@@ -174,12 +177,17 @@ class Contest:
             last.facts, self.trials.runs_of(last, hosts), self.interval_bound
         )
 
+    def _rounds_left(self, sets: Sequence[SetRuns]) -> float:
+        """Return how often sets can run again in turns, in what time is left [1]."""
+        cost_s = math.fsum(runs.cost_s for runs in sets)
+        at_once = min(self.trials.parallel, len(sets))
+        return self.trials.left_s * at_once / cost_s if sets else 0.0
+
     def _may_be_clear(self, alive: Sequence[NodeSet], open_: Sequence[NodeSet]) -> bool:
         """Say whether the best can be known in time, where runs differ little."""
         last = self.programs[-1]
         runs = {hosts: self.trials.runs_of(last, hosts) for hosts in alive}
-        round_s = math.fsum(runs[hosts].cost_s for hosts in open_)
-        rounds = self.trials.left_s / round_s
+        rounds = self._rounds_left([runs[hosts] for hosts in open_])
         if rounds > MOST_FURTHER_RUNS:
             return True
         then = {

@@ -249,9 +249,10 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
         yield Doubt(
             "mix",
             "the compute mix is not representative: next to a known competitor its "
-            f"slowdown is {facts.mix_error:.0%} off that of the application (at most "
+            f"slowdown may be {facts.mix_error:.0%} off the application's (at most "
             f"{LARGEST_MIX_ERROR:.0%} is trusted)",
-            "run the application's phases instead: skelgen measure",
+            "run skelgen mix again on a quiet machine and build, or run the "
+            "application's phases instead: skelgen measure",
         )
     if facts.dealers:
         yield Doubt(

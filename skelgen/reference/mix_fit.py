@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -51,8 +52,11 @@ class Fit:
 
     @property
     def error(self) -> float:
-        """Return how far it is off beside the worse competitor [1]."""
-        return off(self.wanted, self.got)
+        """Return how far it may be off beside the worse competitor [1].
+
+        What is not known of the application counts as well.
+        """
+        return math.hypot(off(self.wanted, self.got), self.uncertainty)
 
 
 def off(wanted: Slowdown, got: Slowdown) -> float:

@@ -28,6 +28,9 @@ from skelgen.symbols.thresholds import MOST_RECORDED_TAGS, MOST_TELLING_TAGS
 #: Every MPI has at least these tags.
 _TAGS_EVERYWHERE = 32767
 
+#: Messages that are looked at at a time: for less memory.
+_PART = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class Tags:
@@ -189,15 +192,21 @@ def _messages(
 
 def _overtaken(messages: _Messages) -> NDArray[np.int64]:
     """Return messages that are not received later than the one sent before them."""
-    narrow = messages.channel
-    if int(narrow.max(initial=0)) < 1 << 16:
-        narrow = narrow.astype(np.uint16)  # NumPy sorts these in linear time
-    order = np.argsort(narrow, kind="stable")
-    channel, receive = narrow[order], messages.receive[order]
-    wrong = receive[1:] <= receive[:-1]
-    wrong &= channel[1:] == channel[:-1]
-    overtaken: NDArray[np.int64] = order[1:][wrong]
-    return overtaken
+    last = np.full(int(messages.channel.max(initial=0)) + 1, -1, np.int64)
+    narrow = np.uint16 if len(last) <= 1 << 16 else np.int64
+    found = [np.empty(0, np.int64)]
+    for begin in range(0, len(messages.send), _PART):
+        part = slice(begin, begin + _PART)
+        # NumPy sorts narrow numbers in linear time.
+        order = np.argsort(messages.channel[part].astype(narrow), kind="stable")
+        channel, receive = messages.channel[part][order], messages.receive[part][order]
+        first = np.concatenate([[True], channel[1:] != channel[:-1]])
+        before = np.concatenate([[-1], receive[:-1]])
+        before[first] = last[channel[first]]
+        found.append(begin + order[receive <= before])
+        ends = np.append(first[1:], True)
+        last[channel[ends]] = receive[ends]
+    return np.concatenate(found)
 
 
 def _telling(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from skelgen.trace import stream
 from skelgen.trace.format import trace_format
 from skelgen.trace.payload import Payload, PayloadError
-from skelgen.trace.stream import Scan
+from skelgen.trace.stream import FileBytes, Scan
 
 #: What a file is allocated in; killed ranks leave whole blocks.
 _BLOCK_BYTES = 4096
@@ -36,12 +36,12 @@ class CheckedFile:
     problem: tuple[str, str] | None = None
 
 
-def check(data: bytes, scan: Scan) -> CheckedFile:
+def check(data: FileBytes, scan: Scan) -> CheckedFile:
     """Compare the checksums that a walk through a file found with its bytes.
 
     Parameters
     ----------
-    data : bytes
+    data : bytes or mmap
         The file.
     scan : Scan
     """
@@ -63,7 +63,7 @@ def check(data: bytes, scan: Scan) -> CheckedFile:
 
 
 def _window(
-    data: bytes, begin: int, first: int, length: int
+    data: FileBytes, begin: int, first: int, length: int
 ) -> tuple[int, tuple[str, str] | None]:
     """Check the bytes from `begin` on by the record with this payload.
 
@@ -86,9 +86,9 @@ def _window(
     return begin, (read, f"{stated:08x}")
 
 
-def is_cut(data: bytes) -> bool:
+def is_cut(data: FileBytes) -> bool:
     """Return whether a file without END was cut: a killed rank's ends in zeros."""
-    return len(data) % _BLOCK_BYTES != 0 or not data.endswith(b"\0")
+    return len(data) % _BLOCK_BYTES != 0 or data[-1:] != b"\0"
 
 
 def header_problem(start: bytes) -> str | None:

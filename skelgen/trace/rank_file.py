@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from skelgen.trace.definition_types import Definitions
 from skelgen.trace.definitions import Collector
 from skelgen.trace.format import trace_format
 from skelgen.trace.payload import PayloadError
-from skelgen.trace.stream import Decoded, EventColumns, Scan, TimeScale
+from skelgen.trace.stream import Decoded, EventColumns, FileBytes, Scan, TimeScale
 from skelgen.trace.types import Damage, Header, RankFile
 
 _MOST_RANKS = 1 << 20
@@ -31,16 +32,27 @@ EMPTY = (
 )
 NO_HEADER = "it ends before its header does"
 _LARGEST_SHIFT = 32
+#: A file that is larger is mapped if it can be [bytes].
+_MOST_READ_BYTES = 1 << 26
 
 
-def contents(path: Path) -> bytes:
-    """Read a file that may still be written.
+@contextmanager
+def contents(path: Path) -> Iterator[FileBytes]:
+    """Give the bytes of a file that may still be written.
 
-    Not mapped: the recorder cuts a file to its length when it ends, and to touch a
-    page that is gone would end us.
+    Small ones are not mapped: the recorder cuts a file to its length when it ends, and
+    to touch a page that is gone would end us. It keeps each page with anything in it,
+    so a large file is mapped if its last one is such a page.
     """
-    with reading(path):
-        return path.read_bytes()
+    with reading(path), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - mmap.PAGESIZE, 0))
+        if size <= _MOST_READ_BYTES or not file.read().strip(b"\0"):
+            file.seek(0)
+            yield file.read()
+            return
+        with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as data:
+            yield data
 
 
 @contextmanager
@@ -178,7 +190,11 @@ def _check_header(path: Path, header: Header, size: int) -> None:
 
 def read_rank_file(path: Path, header: Header) -> RankFile:
     """Read everything of a file except its events, which are only checked."""
-    data = contents(path)
+    with contents(path) as data:
+        return _read(path, header, data)
+
+
+def _read(path: Path, header: Header, data: FileBytes) -> RankFile:
     size = end = len(data)
     if size < header.header_bytes:
         raise InputError(f"{path} changed while it was read; try again")
@@ -208,7 +224,7 @@ def read_rank_file(path: Path, header: Header) -> RankFile:
 
 
 def _first_problem(
-    collector: Collector, data: bytes, scan: Scan, checked: CheckedFile
+    collector: Collector, data: FileBytes, scan: Scan, checked: CheckedFile
 ) -> tuple[int, str, str] | None:
     """Find what must not be used: its offset, what was read and what was expected.
 
@@ -229,7 +245,7 @@ def _first_problem(
 
 
 def _odd_end(
-    data: bytes, scan: Scan, checked: CheckedFile, definitions: Definitions
+    data: FileBytes, scan: Scan, checked: CheckedFile, definitions: Definitions
 ) -> tuple[int, str, str] | None:
     """Find what is wrong with the end of a file."""
     if scan.stop not in stream.GOOD_STOPS:
@@ -253,7 +269,7 @@ def _damage(
 
 
 def _collect(
-    collector: Collector, data: bytes, scan: Scan
+    collector: Collector, data: FileBytes, scan: Scan
 ) -> tuple[int, str, str] | None:
     """Read all definitions; return where the first bad one lies and what it is."""
     for offset, begin, length, tag in scan.definitions.tolist():

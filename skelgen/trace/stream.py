@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from skelgen.trace.format import struct_dtype
 from skelgen.trace.types import Header, TraceFacts
 
 _FIRST_ROWS = 256
+#: What a file holds, read or mapped.
+FileBytes: TypeAlias = bytes | mmap.mmap
 #: What is read of a file before its pages are let go [bytes].
 _READ_BYTES = 1 << 26
 

@@ -63,6 +63,30 @@ def test_predict_says_where_others_had_the_cores(capsys, folder: Path):
     assert "other processes" not in capsys.readouterr().out
 
 
+def test_predict_names_a_disturbed_run_and_makes_it_again(
+    capsys, folder: Path, tmp_path: Path
+):
+    count = tmp_path / "count"
+    fake_mpi.script(
+        folder / "skeleton",
+        f"echo x >> {count}; t=2.0; c=1.5; "
+        f"[ $(wc -l < {count}) -eq 2 ] && t=2.9 && c=2.4; "
+        'echo "{\\"seconds\\": $t, \\"compute_s\\": [0.5, $c]}"',
+    )
+    save(replace(FACTS, planned_compute_s=1.4), folder)
+    (only,) = predicted(capsys, str(folder), "--interval", "20%")["sets"]
+    assert only["runs_s"][:4] == [2.0, 2.9, 2.0, 2.0]
+    assert only["computed_s"][:4] == [1.5, 2.4, 1.5, 1.5]
+    assert only["planned_compute_s"] == 1.4
+    assert only["disturbed"] == [1]
+    assert only["predicted_s"] == pytest.approx(20.0)
+    made = len(only["runs_s"])
+    assert run(["predict", str(folder), "--interval", "20%", "--resume"]) == 0
+    out = capsys.readouterr().out
+    assert f"this machine: run 2 of {made} was disturbed: it computed 1.60 times" in out
+    assert "(2.4 s, planned 1.4 s); it hardly counts" in out
+
+
 def test_predict_compares_node_sets_and_names_the_one_that_fails(capsys, folder: Path):
     words = [str(folder), "--hosts", "g1,g2", "--hosts", "g1,bad", "--json"]
     assert run(["predict", *words]) == 0

@@ -59,7 +59,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> _Bench:
 
     facts = RunFacts(("true",), ".", "", 10.0, 0, "", "", "", 1, (0.0, 0.0, 0.0), ())
     monkeypatch.setattr(Bench, "of", lambda *_: made)
-    replace("_application", application)
+    replace("whole_runs", application)
     replace("_mixture", lambda _, mix: (1 + mix.chasing / 2, 1 + mix.streaming / 2))
     replace("reference_compiler", lambda _: "cc")
     replace("_facts", lambda _: facts)

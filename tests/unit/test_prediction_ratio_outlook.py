@@ -59,7 +59,7 @@ def test_a_calibration_ends_early_when_more_turns_do_not_help(
 ):
     known = calibrated(folder, whole_s, [Timed(2.0)] * 9, runs=9, bound=0.04)
     assert len(known.skeleton_runs_s) == len(known.application_runs_s) == turns
-    told = "runs of each would make that 4%" in caplog.text
+    told = "runs of each would make that 4 %" in caplog.text
     assert told is (whole_s == NOISY_S)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.disturbed_runs import LAUNCH_S, Load, Machine, Program, summary
+from skelgen.launch.hosts import Host
 from skelgen.prediction.campaign import campaign
 from skelgen.prediction.predict import outlook
 from skelgen.prediction.set_runs import SetRuns
@@ -85,6 +86,25 @@ def test_a_short_program_whose_runs_differ_is_given_up_after_a_few():
     (doubt,) = (one for one in found.doubts if one.code == "interval-too-wide")
     assert "more runs (" in doubt.remedy
     assert "running the application itself takes 1." in doubt.remedy
+
+
+def test_sets_that_one_by_one_had_time_enough_are_given_up_together():
+    """Each takes about 25 runs, and the budget has 60 for eight of them."""
+    generator = np.random.default_rng(8)
+    machine = Machine(load=Load("", 0.0, noise=0.12), generator=generator)
+    sets = [(Host(f"n{number}"),) for number in range(8)]
+    found, _ = campaign(
+        Program(UNCALIBRATED),
+        sets,
+        machine,
+        budget_s=60 * (1.0 + LAUNCH_S),
+        interval_bound=0.05,
+        errors=ERRORS,
+        generator=np.random.default_rng(1),
+    )
+    assert len(found) == 8
+    assert sum(len(one.runs_s) for one in found) < 50
+    assert any(one.need is not None and one.need.stopped for one in found)
 
 
 def test_without_an_end_nothing_is_given_up():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,6 +113,12 @@ def test_a_mixture_that_is_no_better_than_arithmetic_is_not_taken() -> None:
 def test_arithmetic_is_taken_of_what_cannot_be_told_apart() -> None:
     parts = {LARGE: [(1.0, 1.0), (1.0, 1.01), (1.0, 1.02)]}
     assert fit((1.0, 1.01), parts).mix == Mix()
+
+
+def test_what_is_not_known_of_the_application_is_error_too() -> None:
+    known = Fit(Mix(), (1.0, 1.0), (1.0, 1.03))
+    assert known.error == pytest.approx(0.03)
+    assert replace(known, uncertainty=0.04).error == pytest.approx(0.05)
 
 
 def test_working_sets_stand_inside_and_outside_of_caches() -> None:

@@ -12,8 +12,13 @@ import pytest
 
 from skelgen.events.summary import added_calls, recorded_calls
 from skelgen.matching.waits import WaitKind, WaitState
-from skelgen.prediction.kept import KeptPrediction, KeptSet
-from skelgen.prediction.types import Calibration
+from skelgen.prediction.kept import (
+    KeptPrediction,
+    KeptSet,
+    load_kept,
+    save_kept,
+)
+from skelgen.prediction.types import Calibration, Need
 from skelgen.skeleton.plan import plan
 from skelgen.web.interval_picture import IntervalRow, dot_picture
 from skelgen.web.kept_rows import kept_rows
@@ -132,13 +137,25 @@ def test_names_of_a_hostile_recording_are_text() -> None:
     signature = replace(signature, provenance=known, dropped=((bad, 1, 1e-9),))
     used = Calibration((9.0,), (1.0,), bad, bad, (1.0,), False, date=bad, hosts=(bad,))
     facts = replace(FACTS, calibration=used, calibrations=(used,))
-    kept = KeptSet(bad, 1.0, 0.9, 1.2, doubts=(bad,))
+    kept = KeptSet(bad, 1.0, 0.9, 1.2, doubts=(bad,), notes=(bad,))
     one = KeptPrediction(bad, bad, bad, bad, 1.0, True, (kept,), ((bad, bad),))
     waits = [WaitState(WaitKind.LATE_SENDER, bad, 1, 9.0, 1, 9.0)]
     answer = answer_of(facts, (one, one))
     html = render_page(page_of(signature, answer=answer, waits=waits))
     assert bad not in html
     assert html.count("&lt;script&gt;alert(1)") > 15
+
+
+def test_the_page_tells_of_disturbed_runs_and_of_what_it_takes(tmp_path: Path) -> None:
+    need, note = str(Need(340, 170.0, 1.7)), "run 2 of 4 was disturbed"
+    kept = KeptSet("n1", 1.0, 0.7, 1.4, doubts=(need,), notes=(note,))
+    one = KeptPrediction("2026", "predict", "", "done", 1.0, True, (kept,))
+    save_kept(tmp_path, [one])
+    answer = answer_of(FACTS, load_kept(tmp_path))
+    assert answer.notes == (need, note)
+    html = render_page(page_of(signature_of(golden("halo"), "halo"), answer=answer))
+    assert "run 2 of 4 was disturbed" in html
+    assert "about 340 more runs (170 s) would do; running the application" in html
 
 
 def test_what_the_skeleton_keeps_adds_up_to_all_classes() -> None:

@@ -78,7 +78,7 @@ def units_of(
     unit = _join_messages(matching)
     persistent = [function_info(name).kind for name in calls.functions]
     if CallKind.COLLECTIVE_INIT in persistent:
-        unit[kinds_of(calls) == CallKind.COLLECTIVE_INIT] = -1
+        unit = np.where(kinds_of(calls) == CallKind.COLLECTIVE_INIT, -1, unit)
     unit, anchor = _by_anchor(unit)
     broken = np.zeros(len(anchor), bool)
     poisoned = unit[matching.unmatched]
@@ -88,12 +88,16 @@ def units_of(
 
 
 def _join_messages(matching: Matching) -> NDArray[np.int64]:
-    """Return the matching's groups, joined where a call begins several messages."""
-    unit = matching.whole_event.copy()
+    """Return the matching's groups, joined where a call begins several messages.
+
+    Where no call does, these are the matching's own: they share its memory.
+    """
+    unit = matching.whole_event
     send, receive = matching.send_call, matching.receive_call
     apart = np.flatnonzero((unit[send] < 0) | (unit[receive] < 0))
     if not len(apart):
         return unit
+    unit = unit.copy()
     named = np.maximum(unit[send[apart]], unit[receive[apart]])
     fresh = matching.whole_events + np.arange(len(apart))
     nodes, node = np.unique(np.where(named >= 0, named, fresh), return_inverse=True)

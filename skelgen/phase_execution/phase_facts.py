@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from skelgen.phase_execution.estimate import drift, unmeasured_share
 from skelgen.phase_execution.plan import ExecutionPlan
+from skelgen.phase_execution.thresholds import LONG_NOISE_FACTOR
 from skelgen.phases.stored import PhaseSignature
+from skelgen.phases.thresholds import MACHINE_SPREAD
 from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.prediction.types import Times
 from skelgen.trust import Doubt
@@ -37,7 +39,8 @@ class PhaseFacts:
     unmeasured_share : float
         Share of the application's time that the phases to measure do not tell [0 to 1].
     drift : float
-        By how much their times drifted in the recording [1].
+        By how much their times drifted in the recording, as far as a machine may have
+        made it [1]: the rest is the program's, which the correction of PET knows.
     """
 
     application: str
@@ -61,7 +64,7 @@ class PhaseFacts:
             ranks_per_host=origin.ranks_per_host,
             mpi=origin.mpi,
             unmeasured_share=unmeasured_share(signature, wanted),
-            drift=drift(signature, wanted),
+            drift=min(drift(signature, wanted), LONG_NOISE_FACTOR * MACHINE_SPREAD),
         )
 
     @property

@@ -37,7 +37,7 @@ from skelgen.phase_execution.interface import (
     BackendProbe,
     WantedOccurrence,
 )
-from skelgen.phase_execution.namespaces import Namespaces, Task
+from skelgen.phase_execution.namespaces import Namespaces, Task, privileged
 from skelgen.phase_execution.processes import (
     check_devices,
     copy_own_files,
@@ -53,6 +53,10 @@ _OPTIONS = (
     *("--tcp-established", "--ext-unix-sk", "--file-locks", "--link-remap"),
     *("--network-lock", "skip", "-v2"),
 )
+
+
+#: Variables of Open MPI 4 and 5.
+_ROOT_ALLOWED = ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,6 @@ class CriuBackend:
                 False,
                 "CRIU saves the ranks of this host only; use --backend live for hosts",
             )
-        if os.geteuid():
-            return BackendProbe(
-                False, "CRIU needs root, to make namespaces; use --backend live"
-            )
         try:
             criu = find_criu(fetching=self.fetching)
             try_out(criu)
@@ -104,11 +104,16 @@ class CriuBackend:
 
 
 def network_settings(application: Application) -> dict[str, str]:
-    """Return what makes an MPI use only what can be saved: no System V memory."""
+    """Return what makes an MPI use only what can be saved: no System V memory.
+
+    In a namespace of users the application seems to be root's, which Open MPI refuses.
+    """
     if mpi_of(application.launch).kind is not MpiKind.MPICH:
-        return {}
+        names = () if privileged() else _ROOT_ALLOWED
+        return {f"{name}{more}": "1" for name in names for more in ("", "_CONFIRM")}
     chosen = "UCX_TLS" in os.environ or "UCX_TLS" in dict(application.environment)
-    return {} if chosen else {"UCX_TLS": "^sysv"}
+    found = {} if chosen else {"UCX_TLS": "^sysv"}
+    return found if privileged() else {**found, "SKELGEN_KEEP_SHARED_MEMORY": "1"}
 
 
 class CriuCheckpointer:
@@ -216,11 +221,16 @@ class CriuCheckpointer:
             )
 
 
+def _options() -> tuple[str, ...]:
+    """Return options of dump and restore: in a namespace of users CRIU is no root."""
+    return _OPTIONS if privileged() else (*_OPTIONS, "--unprivileged")
+
+
 def dump_arguments(root: int, image: Path) -> list[str]:
     """Return the arguments for saving a process with its descendants."""
     return [
         *("dump", "--tree", str(root), "--images-dir", str(image)),
-        *("--log-file", "dump.log", *_OPTIONS, "--ghost-limit", "256M"),
+        *("--log-file", "dump.log", *_options(), "--ghost-limit", "256M"),
     ]
 
 
@@ -228,7 +238,7 @@ def restore_arguments(image: Path) -> list[str]:
     """Return the arguments for restoring them and leaving them alone."""
     return [
         *("restore", "--restore-detached", "--images-dir", str(image)),
-        *("--log-file", "restore.log", *_OPTIONS),
+        *("--log-file", "restore.log", *_options()),
     ]
 
 

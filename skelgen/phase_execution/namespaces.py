@@ -28,18 +28,49 @@ FIRST_PID, _APART = 1000, 1000
 _TO_END_S, _PAUSE_S = 10.0, 0.005
 
 
+#: Number of the capability with which namespaces are made.
+_CAP_SYS_ADMIN = 21
+#: Settings of the system, with the value that forbids namespaces of users.
+_SWITCHES = {
+    "user/max_user_namespaces": "0",
+    "kernel/unprivileged_userns_clone": "0",
+    "kernel/apparmor_restrict_unprivileged_userns": "1",
+}
+
 _ENDED = (
     "the namespaces of the application were ended from outside, or for want of memory; "
     "try again, or use --backend live"
 )
 
 
+def privileged() -> bool:
+    """Say whether this process may make namespaces without one of users."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> _CAP_SYS_ADMIN & 1)
+    return False
+
+
 def unshare_command() -> list[str]:
-    """Return the command that makes the namespaces and runs their first process."""
+    """Return the command that makes the namespaces and runs their first process.
+
+    Without the privilege they are inside a namespace of users, in which this user is
+    root.
+    """
+    users = () if privileged() else ("--user", "--map-root-user")
     return [
-        *("unshare", "--pid", "--mount", "--net", "--ipc", "--uts", "--fork"),
+        *("unshare", *users, "--pid", "--mount", "--net", "--ipc", "--uts", "--fork"),
         *("--kill-child", sys.executable, "-I", str(Path(pid1.__file__))),
     ]
+
+
+def _forbidden() -> str:
+    """Say what forbids namespaces of users here; empty where nothing is known to."""
+    for name, forbids in _SWITCHES.items():
+        with contextlib.suppress(OSError):
+            if Path("/proc/sys", name).read_text().strip() == forbids:
+                return f"{name.replace('/', '.')} is {forbids}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +198,12 @@ class Namespaces:
         if not line:
             told = self._process.stderr.read().strip().splitlines()
             why = told[-1] if told else "they ended at once"
+            if not privileged():
+                setting = _forbidden() or "a container may forbid them"
+                why += (
+                    f"; without root they need user namespaces, which are off here "
+                    f"({setting}): ask for them, run as root, or use --backend live"
+                )
             raise MachineError(f"no namespaces for the application: {why}")
         return json.loads(line)
 

@@ -91,7 +91,7 @@ def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPl
     cold = _cold(signature, extent.warm_up)
     known = {
         stored.phase.number: [
-            (elapsed_s(signature, one), _wanted(stored, one, extent))
+            (elapsed_s(signature, one), _wanted(stored, one, one.begin))
             for one in _measurable(stored, cold)
         ]
         for stored in signature.phases
@@ -181,7 +181,10 @@ def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPla
     check_phases(signature)
     cold = _cold(signature, extent.warm_up)
     first = [(stored, _measurable(stored, cold)[0]) for stored in signature.phases]
-    found = [_wanted(stored, one, extent) for stored, one in first]
+    found = [
+        _wanted(stored, one, _warm(signature, stored, one, max(extent.warm_up, 1)))
+        for stored, one in first
+    ]
     found.sort(key=lambda one: int(one.end.sum()))
     return ExecutionPlan(
         tuple(found), max(elapsed_s(signature, one) for _, one in first)
@@ -274,15 +277,29 @@ def _measurable(
     return [one for one in known if (phase, one.number) not in cold] or known[-1:]
 
 
+def _warm(
+    signature: PhaseSignature, stored: StoredPhase, one: Occurrence, warm_up: int
+) -> tuple[int, ...]:
+    """Return where an occurrence of its structure begins so many before it, if any."""
+    kind = stored.phase.site_key, stored.phase.part
+    alike = (
+        other
+        for other in signature.phases
+        if (other.phase.site_key, other.phase.part) == kind
+    )
+    begins = {known.begin for other in alike for known in other.occurrences}
+    before = sorted((at for at in begins if sum(at) < sum(one.begin)), key=sum)
+    return before[-warm_up:][0] if before else one.begin
+
+
 def _wanted(
-    stored: StoredPhase, one: Occurrence, extent: ExecutedExtent
+    stored: StoredPhase, one: Occurrence, warm: tuple[int, ...]
 ) -> WantedOccurrence:
-    before = max(stored.occurrences.index(one) - max(extent.warm_up, 1), 0)
     return WantedOccurrence(
         phase=stored.phase.number,
         occurrence=one.number,
         begin=np.array(one.begin, np.int64),
         end=np.array(one.end, np.int64),
-        warm=np.array(stored.occurrences[before].begin, np.int64),
+        warm=np.array(warm, np.int64),
         calls=stored.phase.calls,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -34,8 +33,6 @@ pytestmark = pytest.mark.mpi
 @pytest.fixture(scope="module")
 def criu() -> Criu:
     """Return a CRIU that works here; none is fetched for a test."""
-    if os.geteuid():
-        pytest.skip("CRIU needs root")
     try:
         found = find_criu(fetching=False)
         try_out(found)
@@ -74,7 +71,8 @@ def test_three_restores_end_with_the_results_of_the_whole_run(
     structure = Parameters(time_similarity=1e-9)
     signature = phases(tmp_path / "run", structure)
     application, _ = application_of(signature, command)
-    first = by_images(signature, ExecutedExtent()).wanted[0]
+    planned = by_images(signature, ExecutedExtent()).wanted
+    first = next(one for one in planned if (one.begin > one.warm).all())
     last = some_occurrences_after(first)
     kept = tmp_path / "images"
     saver = CriuCheckpointer(criu, network_settings(application))

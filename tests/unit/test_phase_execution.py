@@ -132,6 +132,7 @@ def test_phases_of_one_structure_warm_each_other_up():
     }
     images = by_images(signature(step, output), ExecutedExtent())
     assert [one.occurrence for one in images.wanted] == [1, 0]
+    assert images.wanted[1].warm.tolist() == [190, 190]
 
 
 def test_more_is_measured_where_few_occurrences_tell_little():

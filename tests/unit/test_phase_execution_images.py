@@ -27,6 +27,7 @@ from skelgen.phase_execution import (
     criu,
     fetch_criu,
     images,
+    namespaces,
 )
 from skelgen.phase_execution.checkpoint import ImageRun
 from skelgen.phase_execution.criu import CriuBackend, complaint
@@ -292,17 +293,37 @@ def test_a_launch_that_names_hosts_may_be_elsewhere(
     assert application(*options.split()).elsewhere is elsewhere
 
 
-def test_criu_without_privilege_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    probe = CriuBackend().probe(application())
-    assert not probe.works
-    assert "needs root" in probe.text
+def test_without_privilege_namespaces_of_users_are_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for module in (criu, namespaces):
+        monkeypatch.setattr(module, "privileged", lambda: False)
+    assert "--map-root-user" in namespaces.unshare_command()
+    assert "--unprivileged" in criu.dump_arguments(7, tmp_path)
+    assert "--unprivileged" in criu.restore_arguments(tmp_path)
+    for module in (criu, namespaces):
+        monkeypatch.setattr(module, "privileged", lambda: True)
+    assert "--map-root-user" not in namespaces.unshare_command()
+    assert "--unprivileged" not in criu.dump_arguments(7, tmp_path)
+
+
+def test_where_namespaces_of_users_are_off_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(namespaces, "privileged", lambda: False)
+    monkeypatch.setattr(namespaces, "_forbidden", lambda: "user.max is 0")
+    monkeypatch.setattr(
+        namespaces, "unshare_command", lambda: ["sh", "-c", "echo no >&2; exit 1"]
+    )
+    with pytest.raises(
+        MachineError, match=r"application: no; .* are off here \(user.max is 0\)"
+    ):
+        namespaces.Namespaces()
 
 
 def test_a_missing_criu_is_named_and_not_fetched_unasked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path))
     monkeypatch.setattr(fetch_criu, "program", lambda _: None)

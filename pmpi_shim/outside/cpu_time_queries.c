@@ -8,7 +8,8 @@
  */
 #include "outside/cpu_time_queries.h"
 
-#include <dlfcn.h>
+#include "outside/function_behind.h"
+
 #include <errno.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -21,18 +22,6 @@ typedef int who_t;
 
 static uint64_t asked;
 
-/* The function behind ours; looked up once. */
-static void *behind(void **known, const char *name)
-{
-	void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
-
-	if (unlikely(!found)) {
-		found = dlsym(RTLD_NEXT, name);
-		__atomic_store_n(known, found, __ATOMIC_RELAXED);
-	}
-	return found;
-}
-
 static void count(void)
 {
 	if (skelgen_current && !skelgen.paused)
@@ -44,7 +33,7 @@ SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 	static void *known;
 	int (*real)(who_t, struct rusage *);
 
-	*(void **)&real = behind(&known, "getrusage");
+	*(void **)&real = skelgen_behind(&known, "getrusage");
 	if (who == RUSAGE_SELF) /* of the thread alone Linux tells what it last noted */
 		count();
 	if (real)
@@ -58,7 +47,7 @@ SKELGEN_EXPORT clock_t clock(void)
 	static void *known;
 	clock_t (*real)(void);
 
-	*(void **)&real = behind(&known, "clock");
+	*(void **)&real = skelgen_behind(&known, "clock");
 	count();
 	return real ? real() : (clock_t)-1;
 }

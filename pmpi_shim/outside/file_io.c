@@ -9,8 +9,8 @@
 #include "outside/file_io.h"
 
 #include "base/clock.h"
+#include "outside/function_behind.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,22 +23,6 @@
 #define BUFFERED_NS 1000
 
 static struct skelgen_file_io sum;
-/* Inside dlsym, which may read files by an allocator of the program's own. */
-static __thread bool looking __attribute__((tls_model("initial-exec")));
-
-/* The function behind ours, looked up once; NULL while that is being done. */
-static void *behind(void **known, const char *name)
-{
-	void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
-
-	if (likely(found) || looking)
-		return found;
-	looking = true;
-	found = dlsym(RTLD_NEXT, name);
-	looking = false;
-	__atomic_store_n(known, found, __ATOMIC_RELAXED);
-	return found;
-}
 
 /* The clock, or 0 where the call is not to be counted. */
 static uint64_t begin(void)
@@ -88,7 +72,7 @@ struct skelgen_file_io skelgen_file_io_take(void)
 		uint64_t since = begin();                                               \
 		type result;                                                            \
                                                                                         \
-		*(void **)&real = behind(&known, #name);                                \
+		*(void **)&real = skelgen_behind(&known, #name);                        \
 		result = real ? real(__VA_ARGS__) : (type)syscall(number, __VA_ARGS__); \
 		if (unlikely(since))                                                    \
 			end(since, descriptor, moved);                                  \
@@ -113,7 +97,7 @@ DESCRIPTOR(int, fdatasync, SYS_fdatasync, (int descriptor), 0, descriptor)
 		uint64_t since = begin();                     \
 		type result;                                  \
                                                               \
-		*(void **)&real = behind(&known, #name);      \
+		*(void **)&real = skelgen_behind(&known, #name);      \
 		if (unlikely(!real)) {                        \
 			errno = ENOSYS;                       \
 			return otherwise;                     \
@@ -145,7 +129,7 @@ DESCRIPTOR(ssize_t, pwrite64, SYS_pwrite64, (int descriptor, const void *data, s
 		uint64_t since = begin();                                   \
 		type result;                                                \
                                                                             \
-		*(void **)&real = behind(&known, #name);                    \
+		*(void **)&real = skelgen_behind(&known, #name);                    \
 		result = real ? real(__VA_ARGS__) : (type)syscall words;    \
 		if (unlikely(since))                                        \
 			end(since, descriptor, moved);                      \
@@ -199,7 +183,7 @@ SKELGEN_EXPORT int fclose(FILE *file)
 	bool counts = since && file && !fstat(fileno(file), &status) && S_ISREG(status.st_mode);
 	int result;
 
-	*(void **)&real = behind(&known, "fclose");
+	*(void **)&real = skelgen_behind(&known, "fclose");
 	if (unlikely(!real)) {
 		errno = ENOSYS;
 		return EOF;

@@ -4,12 +4,12 @@
  * without root nobody can save memory of a file that has no name left. Where images are made so,
  * SKELGEN_KEEP_SHARED_MEMORY is set; the names go with the namespaces of the application.
  */
-#include "base/state.h"
+#include "outside/function_behind.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,24 +30,26 @@ static bool is_kept(const char *name)
 
 SKELGEN_EXPORT int unlink(const char *path)
 {
+	static void *known;
+	int (*real)(const char *);
 	size_t length = strlen(SHARED_MEMORY);
 
 	if (strncmp(path, SHARED_MEMORY, length) == 0 && is_kept(path + length))
 		return 0;
-	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	*(void **)&real = skelgen_behind(&known, "unlink");
+	return real ? real(path) : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 SKELGEN_EXPORT int shm_unlink(const char *name)
 {
-	const char *file = name + strspn(name, "/");
-	int folder;
-	int result;
+	static void *known;
+	int (*real)(const char *);
 
-	if (is_kept(file))
+	if (is_kept(name + strspn(name, "/")))
 		return 0;
-	folder = open(SHARED_MEMORY, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	result = (int)syscall(SYS_unlinkat, folder, file, 0);
-	if (folder >= 0)
-		close(folder);
-	return result;
+	*(void **)&real = skelgen_behind(&known, "shm_unlink");
+	if (real)
+		return real(name);
+	errno = ENOSYS;
+	return -1;
 }

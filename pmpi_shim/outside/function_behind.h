@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The function of the C library, or of another tool, that one of ours stands in front of.
+ */
+#ifndef SKELGEN_OUTSIDE_FUNCTION_BEHIND_H
+#define SKELGEN_OUTSIDE_FUNCTION_BEHIND_H
+
+#include "base/state.h"
+
+#include <dlfcn.h>
+
+/* Looked up once; NULL while dlsym looks, which may call us by an allocator of the program's own.
+ */
+static inline void *skelgen_behind(void **known, const char *name)
+{
+	static __thread bool looking __attribute__((tls_model("initial-exec")));
+	void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
+
+	if (likely(found) || looking)
+		return found;
+	looking = true;
+	found = dlsym(RTLD_NEXT, name);
+	looking = false;
+	__atomic_store_n(known, found, __ATOMIC_RELAXED);
+	return found;
+}
+
+#endif

@@ -36,8 +36,8 @@ from skelgen.prediction.stopping import Outlook
 from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Prediction, Timed
 from skelgen.trust import intervals
+from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS
-from tests.unit.test_prediction_predict import FACTS
 
 #: Least and largest slowdown of a load [1].
 SLOWDOWN = (1.3, 1.7)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skelgen.events import Events, FunctionInfo, collect, function_info
+from skelgen.events import Events, collect, function_info
 from skelgen.events.functions import CallKind
 from skelgen.trace import open_trace
 from tests.shim import reader
@@ -40,22 +40,20 @@ def _rank(events: Events, trace: reader.Trace, rank: int) -> int:
     assert [calls.functions[row["function"]] for row in rows] == names
     _times(events, trace, expected, begin, end)
     creators, partners = _requests(trace, expected)
-    infos = [function_info(name) for name in names]
+    created: dict[bool, list[int]] = {False: [], True: []}  # persistent, calls so far
     for i, (event, row) in enumerate(zip(expected, rows, strict=True)):
         ages = calls.ages[begin + i]
         ages = calls.age_values[calls.age_first[ages] : calls.age_first[ages + 1]]
-        assert [_creator(infos[:i], age) for age in ages.tolist()] == creators[i]
+        found = [created[age < 0][-abs(age)] for age in ages.tolist()]
+        assert found == creators[i]
+        info = function_info(names[i])
+        if info.creates:
+            created[info.persistent].append(i)
         _arguments(event, row, partners.get(i), names[i])
         size = _size(trace, event, names[i])
         if size is not None:
             assert calls.size_bytes[begin + i] == size
     return len(expected)
-
-
-def _creator(infos: list[FunctionInfo], age: int) -> int:
-    """Return which of the calls before created the request of an age."""
-    sort = [i for i, one in enumerate(infos) if one.creates]
-    return [i for i in sort if infos[i].persistent == (age < 0)][-abs(age)]
 
 
 def _name(event: reader.Event) -> str:

@@ -195,11 +195,12 @@ static void keep(struct taken one)
 	phase.taken[phase.taken_count++] = one;
 }
 
-static void take(uint32_t function)
+/* The event before ended before the probes at this mark, so only earlier ones are left out. */
+static void take(uint32_t function, uint64_t probed)
 {
 	keep((struct taken){
 		.count = phase.count,
-		.units = phase.stream->last_end - phase.probed,
+		.units = phase.stream->last_end - probed,
 		.function = function,
 	});
 }
@@ -314,12 +315,14 @@ static _Noreturn void stop(void)
 
 static SKELGEN_COLD void act(uint32_t function)
 {
+	uint64_t probed = phase.probed;
+
 	while (phase.next_count == phase.count) {
 		enum action action = phase.marks[phase.next++].action;
 
 		aim();
 		if (action == TIME)
-			take(function);
+			take(function, probed);
 		else if (action == PROBE)
 			probe();
 		else if (action == HOLD)

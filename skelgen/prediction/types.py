@@ -314,6 +314,8 @@ class Prediction:
         nobody knows.
     notes : tuple of str
         What else happened, a sentence each.
+    skeleton_s : float or None
+        Time of the skeleton that its runs stand for; None: their median [s].
     """
 
     hosts: tuple[Host, ...]
@@ -329,6 +331,7 @@ class Prediction:
     disturbed: tuple[int, ...] = ()
     need: Need | None = None
     notes: tuple[str, ...] = ()
+    skeleton_s: float | None = None
 
     @property
     def verdict(self) -> str:

@@ -212,7 +212,8 @@ class SetPrediction(TrustedTime):
     hosts : sequence of str
         Names of its hosts.
     skeleton_s : float
-        Time of the skeleton there, median of its runs [s].
+        Time of the skeleton there, median of its runs [s]; with disturbed runs the time
+        that a longer run would take for as much work.
     ratio : float
         Application time / skeleton time that was used [1].
     predicted_s : float
@@ -259,7 +260,7 @@ class SetPrediction(TrustedTime):
         return cls(
             **trusted(one.time_s, one.measured_s, one.doubts),
             hosts=names(one.hosts),
-            skeleton_s=statistics.median(one.runs_s),
+            skeleton_s=one.skeleton_s or statistics.median(one.runs_s),
             ratio=one.ratio,
             predicted_s=one.time_s.p50,
             runs_s=one.runs_s,

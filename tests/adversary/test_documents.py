@@ -24,6 +24,7 @@ from skelgen.errors import InputError
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.phases import store as phases_store
+from skelgen.phases.types import PROLOGUE
 from skelgen.pipeline.mix import fitted_mix, mix_text
 from skelgen.prediction import skeleton_file as facts_store
 from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
@@ -215,13 +216,14 @@ class Lab:
         shutil.copy(METHOD_ERRORS, self.good / "method_errors.yaml")
 
     def add_unseen(self) -> None:
-        """Let the recording have seen libraries that have names, and a stratum."""
+        """Let recordings have seen named libraries, and a phase have all its facts."""
         unseen = Unseen(gpu=("libcuda.so.1",), hidden=("libtool.so (MPI_Send)",))
         known = signature_store.load(Path("skel"))
         signature_store.save(replace(known, unseen=unseen), Path("skel/signature.yaml"))
         phases = phases_store.load(Path("skel"))
         first, *others = phases.phases
-        part = replace(first, phase=replace(first.phase, stratum="1 of 2 in turn"))
+        named = replace(first.phase, stratum="1 of 2 in turn", part=PROLOGUE)
+        part = replace(first, phase=named)
         phases = replace(phases, phases=(part, *others), unseen=unseen)
         phases_store.save(phases, Path("skel/phases.yaml"))
         facts = Path("skel/skeleton.json")

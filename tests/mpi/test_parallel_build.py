@@ -78,7 +78,7 @@ def test_three_processes_write_what_one_does_of_a_grid(tmp_path: Path):
 
 def test_an_error_is_said_once_and_ends_all(tmp_path: Path):
     write(tmp_path / "run", ranks=4, events=100)
-    words = ["build", "run", "--scale", "1e9"]
+    words = ["build", "run", "--method", "paper2005", "--scale", "1e9"]
     found = together(2, *words, folder=tmp_path)
     assert found.returncode == 2
     errors = [line for line in found.stderr.splitlines() if "skelgen: error" in line]

@@ -30,7 +30,7 @@ SHORT = {
 
 
 #: What depends on how a library polls runs under both families.
-POLLING = ("polling_sweep", "adaptive_mesh", "task_pool")
+POLLING = ("polling_sweep",)
 CASES = [
     (source, mpi)
     for mpi in FAMILIES

@@ -19,12 +19,12 @@ import pytest
 from skelgen.launch.mpi import MpiKind, identify_compiler
 from skelgen.skeleton.emit.skeleton_files import render
 from tests import fake_mpi
+from tests.known_skeleton import FACTS
 from tests.mpis import MPIS, TestMpi
 from tests.plans import CALIBRATION, Builder, Do, Loop
 from tests.processes import alive, comes_true
 from tests.testbed.cluster import Cluster
 from tests.testbed.slurm import Slurm, lacking
-from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_prediction_skeleton_file import save
 
 REASON = lacking()

@@ -14,8 +14,8 @@ from skelgen.prediction.skeleton_file import load
 from skelgen.prediction.trials import Trials
 from skelgen.prediction.types import Timed
 from tests import fake_mpi
+from tests.known_skeleton import FACTS
 from tests.unit.test_prediction_campaign import LAUNCHER, PRINTS
-from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_prediction_skeleton_file import save
 
 

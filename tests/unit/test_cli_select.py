@@ -13,7 +13,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.prediction.skeleton_file import load
 from tests import fake_mpi
-from tests.unit.test_prediction_predict import FACTS, MEASURED
+from tests.known_skeleton import FACTS, MEASURED
 from tests.unit.test_prediction_skeleton_file import save
 
 #: Fails on the host ``bad``; a skeleton takes longer on n1, and on n2 still longer.

@@ -22,8 +22,8 @@ from skelgen.signature.write import signature_text
 from skelgen.skeleton.methods import planner
 from skelgen.web.page import page_of
 from skelgen.web.render import render_page
+from tests.known_skeleton import FACTS, MEASURED
 from tests.unit.test_launch_record import FACTS as RUN
-from tests.unit.test_prediction_predict import FACTS, MEASURED
 from tests.unit.test_prediction_skeleton_file import save
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"

@@ -14,8 +14,9 @@ from skelgen.phases.store import load
 from skelgen.prediction import SkeletonFacts, TrialFacts
 from skelgen.prediction.predict import predict
 from skelgen.prediction.set_runs import SetRuns
+from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS
-from tests.unit.test_prediction_predict import FACTS, OF_PHASES
+from tests.unit.test_prediction_predict import OF_PHASES
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 

@@ -23,10 +23,10 @@ from skelgen.store import Run, StoredPrediction, open_store, place_of
 from skelgen.trust import Doubt, Interval
 from skelgen.trust import store as trust_store
 from skelgen.workload import store as workload_store
+from tests.known_skeleton import FACTS
 from tests.unit.test_cli_predict import folder  # noqa: F401
 from tests.unit.test_cli_select import AT_LEISURE, folders  # noqa: F401
 from tests.unit.test_pipeline_measure import STORED
-from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_workload import WHOLE
 
 #: Where `measure` finds what it calls.

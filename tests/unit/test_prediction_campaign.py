@@ -28,8 +28,8 @@ from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from skelgen.prediction.types import Timed
 from skelgen.reference.compute import COMPILER_FLAGS
 from tests import fake_mpi
+from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS
-from tests.unit.test_prediction_predict import FACTS
 
 PRINTS = 'echo "{\\"seconds\\": 2.0}"'
 #: Fails on the host ``bad``, else runs the program; writes its words to a log.

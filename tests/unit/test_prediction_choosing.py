@@ -21,8 +21,8 @@ from skelgen.prediction.node_sets import node_sets
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.trials import NodeSet, Trials
 from skelgen.prediction.types import Choice
+from tests.known_skeleton import FACTS, MEASURED
 from tests.method_errors import ERRORS
-from tests.unit.test_prediction_predict import FACTS, MEASURED
 
 
 @dataclass

@@ -15,36 +15,14 @@ from skelgen.prediction.predict import cores_of, doubts_of, predict
 from skelgen.prediction.scaling import scaled
 from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.skeleton_facts import SkeletonFacts
-from skelgen.prediction.types import Calibration, Timed
+from skelgen.prediction.types import Timed
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.recording_doubts import Unseen, Used
 from skelgen.trust.types import PAPER_2005
+from tests.known_skeleton import FACTS, MEASURED
 from tests.method_errors import ERRORS, method_error
 from tests.unit.test_trust_recording_doubts import CODES, EVERYTHING
 
-MEASURED = Calibration(
-    application_runs_s=(20.0, 20.2, 19.8),
-    skeleton_runs_s=(2.0, 2.02, 1.98),
-    host="ref",
-    mpi="MPICH 5.0.2",
-    load=(0.0, 0.0, 0.0),
-    recorded=False,
-)
-FACTS = SkeletonFacts(
-    ranks=2,
-    scaling_factor=10.0,
-    expected_s=2.1,
-    application_s=20.5,
-    smallest_good_s=0.5,
-    dropped_share=0.001,
-    mpi="MPICH Version: 5.0.2",
-    ranks_per_host=(2,),
-    command=("mpirun", "-n", "2", "./app"),
-    folder="/somewhere",
-    environment=(),
-    calibration=MEASURED,
-    application="app",
-)
 OF_PHASES = PhaseFacts("app", "", 20.5, 2, (2,), "MPICH Version: 5.0.2", 0.0, 0.0)
 STEADY = (3.0, 3.01, 2.99)
 

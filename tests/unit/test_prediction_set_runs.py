@@ -23,8 +23,8 @@ from skelgen.prediction.campaign import campaign
 from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.types import Timed
 from skelgen.trust import intervals
+from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS
-from tests.unit.test_prediction_predict import FACTS
 
 QUIET, SLOW = Timed(1.0, computed_s=0.8), Timed(1.4, computed_s=1.2)
 

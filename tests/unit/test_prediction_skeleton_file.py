@@ -24,9 +24,9 @@ from skelgen.prediction.skeleton_file import (
 from skelgen.trust.types import PAPER_2005
 from tests import skeleton_descriptions as any_skeleton
 from tests.every_operation import every_operation
+from tests.known_skeleton import FACTS
 from tests.plans import CALIBRATION
 from tests.sealed import unsealed_json
-from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 

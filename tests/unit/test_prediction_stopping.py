@@ -19,8 +19,8 @@ from skelgen.prediction.set_runs import SetRuns
 from skelgen.prediction.stopping import projected
 from skelgen.prediction.types import Need, Prediction, Timed
 from skelgen.trust import intervals
+from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS
-from tests.unit.test_prediction_predict import FACTS
 
 UNCALIBRATED = replace(FACTS, calibration=None)
 

@@ -37,10 +37,10 @@ from skelgen.trust.learning import (
     learn,
     quantile,
 )
+from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS, method_error
 from tests.sealed import unsealed
 from tests.unit.test_phase_execution import MAIN, measured, signature
-from tests.unit.test_prediction_predict import FACTS
 
 ROOT = Path(__file__).parents[2]
 

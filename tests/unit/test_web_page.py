@@ -32,7 +32,7 @@ from skelgen.web.run_pictures import dominant_loop
 from skelgen.web.time_table import time_rows
 from tests import builders
 from tests.golden.rewrite import signature_of
-from tests.unit.test_prediction_predict import FACTS
+from tests.known_skeleton import FACTS
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 

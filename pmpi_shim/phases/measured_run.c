@@ -419,7 +419,7 @@ static const char *end_alone(void)
 
 		aim();
 		if (action == TIME)
-			take(0);
+			take(0, phase.probed);
 		else if (action == STOP)
 			word = "stopped";
 	}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -242,7 +241,7 @@ def show(
     rows = [
         [
             name_of(one.hosts),
-            format_seconds(statistics.median(one.runs_s)),
+            format_seconds(one.skeleton_s),
             str(len(one.runs_s)),
             f"{one.ratio:.3f}",
             *map(format_seconds, (one.time_s.p50, one.time_s.p5, one.time_s.p95)),

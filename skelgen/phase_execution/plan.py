@@ -254,13 +254,18 @@ def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     return total
 
 
+def _structure(stored: StoredPhase) -> Hashable:
+    """Return what phases that warm each other up have in common."""
+    return stored.phase.site_key, stored.phase.part
+
+
 def _cold(signature: PhaseSignature, warm_up: int) -> set[tuple[int, int]]:
     """Return phase and number of the first occurrences of each structure."""
     found: dict[Hashable, list[tuple[int, int, int]]] = {}
     for stored in signature.phases:
-        phase = stored.phase
-        found.setdefault((phase.site_key, phase.part), []).extend(
-            (sum(one.begin), phase.number, one.number) for one in stored.occurrences
+        number = stored.phase.number
+        found.setdefault(_structure(stored), []).extend(
+            (sum(one.begin), number, one.number) for one in stored.occurrences
         )
     return {
         (phase, number)
@@ -281,12 +286,8 @@ def _warm(
     signature: PhaseSignature, stored: StoredPhase, one: Occurrence, warm_up: int
 ) -> tuple[int, ...]:
     """Return where an occurrence of its structure begins so many before it, if any."""
-    kind = stored.phase.site_key, stored.phase.part
-    alike = (
-        other
-        for other in signature.phases
-        if (other.phase.site_key, other.phase.part) == kind
-    )
+    kind = _structure(stored)
+    alike = (other for other in signature.phases if _structure(other) == kind)
     begins = {known.begin for other in alike for known in other.occurrences}
     before = sorted((at for at in begins if sum(at) < sum(one.begin)), key=sum)
     return before[-warm_up:][0] if before else one.begin

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skelgen.errors import InputError, UsageError
 from skelgen.events import Events, collect
 from skelgen.events.clock import monotonic_origin_ns
+from skelgen.events.parts import rank_slices
 from skelgen.keys import mixed
 from skelgen.reference.turns import GAP_DTYPE
 from skelgen.trace import RankFile, open_trace
@@ -74,8 +75,7 @@ def gaps_of(events: Events) -> NDArray[np.void]:
     shapes = calls.shapes[calls.shape]
     place = mixed(shapes["site"].astype(np.int64) << 16 | shapes["function"])
     size = np.log2(np.maximum(calls.size_bytes, 0) + 1.0).astype(np.int64)
-    for rank in range(calls.ranks):
-        own = slice(calls.first[rank], calls.first[rank + 1])
+    for rank, own in enumerate(rank_slices(calls.first)):
         if own.start == own.stop:
             continue
         mine = found[own]

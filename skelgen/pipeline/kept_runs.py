@@ -17,6 +17,9 @@ from skelgen.progress import NOTE
 
 logger = logging.getLogger(__name__)
 
+#: What is kept of a run beside its time, where it is known.
+_OF_RUN = ("queued_s", "computing", "computed_s", "took_s")
+
 
 def keep_runs(
     trials: Trials,
@@ -51,8 +54,7 @@ def keep_runs(
     def made(program: TrialProgram, hosts: NodeSet, run: Timed) -> None:
         skeleton, mpi = keys[program.binary]
         known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
-        told = {"queued_s": run.queued_s, "computing": run.computing}
-        told |= {"computed_s": run.computed_s, "took_s": run.took_s}
+        told = {name: getattr(run, name) for name in _OF_RUN}
         lines.append({**known, "seconds": run.time_s, **told})
 
     trials.made = made
@@ -139,8 +141,7 @@ def _take_up(
         run = line.mapping(("skeleton", "mpi", "hosts", "seconds"), None)
         binary = binaries.get((run["skeleton"].text(), run["mpi"].text()))
         hosts, seconds = sets.get(run["hosts"].text()), run["seconds"].positive()
-        names = ("queued_s", "computing", "computed_s", "took_s")
-        told = Timed(seconds, *(_known(run.get(name)) for name in names))
+        told = Timed(seconds, **{name: _known(run.get(name)) for name in _OF_RUN})
         if binary and hosts is not None:
             trials.runs.setdefault((binary, hosts), []).append(told)
             taken += 1

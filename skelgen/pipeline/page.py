@@ -7,7 +7,6 @@ run again for it. No command fails, and none waits, because of its page.
 from __future__ import annotations
 
 import logging
-import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -181,6 +180,5 @@ def _measured(facts: SkeletonFacts) -> list[Shares]:
     known = facts.calibration
     if known is None or known.skeleton_computing is None:
         return []
-    time_s = statistics.median(known.skeleton_runs_s)
     share = min(known.skeleton_computing, 1.0)
-    return [Shares("skeleton", time_s, share, 1 - share)]
+    return [Shares("skeleton", known.skeleton_s, share, 1 - share)]

@@ -315,7 +315,7 @@ class Contest:
             errors=self.errors,
             generator=self.generator,
             stopped=hosts in self.given_up,
-            cores=cores_of(program.facts, self.trials.runs_of(program, hosts).runs),
+            cores=cores_of(program.facts, known.runs),
         )
         if program is not last or len(known) < FEWEST_RUNS:
             runs = "1 run" if len(known) == 1 else f"{len(known)} runs"

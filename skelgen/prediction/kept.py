@@ -6,7 +6,6 @@ says is shown as text and used for nothing else.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -110,7 +109,7 @@ def kept_set(one: Prediction, best: float | None = None) -> KeptSet:
         predicted_s=one.time_s.p50,
         p5_s=one.time_s.p5,
         p95_s=one.time_s.p95,
-        skeleton_s=statistics.median(one.runs_s) if one.runs_s else 0.0,
+        skeleton_s=one.skeleton_s if one.runs_s else 0.0,
         runs=len(one.runs_s),
         doubts=tuple(str(doubt) for doubt in one.doubts),
         best=best,

@@ -92,7 +92,7 @@ def predict(
         disturbed=runs.disturbed,
         need=need,
         notes=(*runs.notes(facts.planned_compute_s), *_dear(runs, middle)),
-        skeleton_s=runs.typical_s,
+        typical_s=runs.typical_s,
         cores=cores,
     )
 

@@ -64,16 +64,12 @@ class SetRuns:
     @cached_property
     def cost_s(self) -> float:
         """Return what a run costs, launching included, median of the runs [s]."""
-        return statistics.median(
-            run.time_s if run.took_s is None else run.took_s for run in self.runs
-        )
+        return statistics.median(run.cost_s for run in self.runs)
 
     @cached_property
     def spent_s(self) -> float:
         """Return what all runs took, launching included [s]."""
-        return math.fsum(
-            run.time_s if run.took_s is None else run.took_s for run in self.runs
-        )
+        return math.fsum(run.cost_s for run in self.runs)
 
     @cached_property
     def quick_s(self) -> float | None:

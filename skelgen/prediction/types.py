@@ -44,6 +44,11 @@ class Timed:
     computed_s: float | None = None
     took_s: float | None = None
 
+    @property
+    def cost_s(self) -> float:
+        """Return what the run cost, launching included where that is known [s]."""
+        return self.time_s if self.took_s is None else self.took_s
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -314,8 +319,8 @@ class Prediction:
         nobody knows.
     notes : tuple of str
         What else happened, a sentence each.
-    skeleton_s : float or None
-        Time of the skeleton that its runs stand for; None: their median [s].
+    typical_s : float or None
+        Time of the skeleton that its runs stand for [s]; None: their median.
     """
 
     hosts: tuple[Host, ...]
@@ -331,7 +336,13 @@ class Prediction:
     disturbed: tuple[int, ...] = ()
     need: Need | None = None
     notes: tuple[str, ...] = ()
-    skeleton_s: float | None = None
+    typical_s: float | None = None
+
+    @property
+    def skeleton_s(self) -> float:
+        """Return the time of the skeleton there, which its runs stand for [s]."""
+        known = self.typical_s
+        return statistics.median(self.runs_s) if known is None else known
 
     @property
     def verdict(self) -> str:

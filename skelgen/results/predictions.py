@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -260,7 +259,7 @@ class SetPrediction(TrustedTime):
         return cls(
             **trusted(one.time_s, one.measured_s, one.doubts),
             hosts=names(one.hosts),
-            skeleton_s=one.skeleton_s or statistics.median(one.runs_s),
+            skeleton_s=one.skeleton_s,
             ratio=one.ratio,
             predicted_s=one.time_s.p50,
             runs_s=one.runs_s,

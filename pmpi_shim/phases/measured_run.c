@@ -77,7 +77,9 @@ static struct {
 	uint64_t counted;    /* 1 where the call that runs is one of them */
 	uintptr_t frame;     /* of its wrapper */
 	ino_t inode;         /* of the file of marks */
-	uint64_t probed;     /* units that probes took so far */
+	uint64_t probed;     /* units that probes took which ended before `last_end` */
+	uint64_t probing;    /* units that further probes took */
+	uint64_t probing_since;
 	struct taken *taken;
 	size_t taken_count;
 	size_t taken_room;
@@ -195,12 +197,24 @@ static void keep(struct taken one)
 	phase.taken[phase.taken_count++] = one;
 }
 
-/* The event before ended before the probes at this mark, so only earlier ones are left out. */
-static void take(uint32_t function, uint64_t probed)
+/*
+ * Units that probes took until the last event ended. A call that never returned, as one that the
+ * program jumped out of, ends no event: then what ended last may have ended before a probe.
+ */
+static uint64_t probed(void)
+{
+	if (phase.probing && phase.stream->last_end >= phase.probing_since) {
+		phase.probed += phase.probing;
+		phase.probing = 0;
+	}
+	return phase.probed;
+}
+
+static void take(uint32_t function)
 {
 	keep((struct taken){
 		.count = phase.count,
-		.units = phase.stream->last_end - probed,
+		.units = phase.stream->last_end - probed(),
 		.function = function,
 	});
 }
@@ -238,7 +252,10 @@ static void probe(void)
 				    : c,
 		.probe = true,
 	});
-	phase.probed += skelgen_now() - begin;
+	probed();
+	if (!phase.probing)
+		phase.probing_since = begin;
+	phase.probing += skelgen_now() - begin;
 }
 
 /* Do what all ranks do at this event, so that none is still on its way to it. */
@@ -315,14 +332,12 @@ static _Noreturn void stop(void)
 
 static SKELGEN_COLD void act(uint32_t function)
 {
-	uint64_t probed = phase.probed;
-
 	while (phase.next_count == phase.count) {
 		enum action action = phase.marks[phase.next++].action;
 
 		aim();
 		if (action == TIME)
-			take(function, probed);
+			take(function);
 		else if (action == PROBE)
 			probe();
 		else if (action == HOLD)
@@ -419,7 +434,7 @@ static const char *end_alone(void)
 
 		aim();
 		if (action == TIME)
-			take(0, phase.probed);
+			take(0);
 		else if (action == STOP)
 			word = "stopped";
 	}

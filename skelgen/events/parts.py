@@ -29,6 +29,11 @@ def parts_of(first: NDArray[np.int64]) -> list[slice]:
     ]
 
 
+def rank_of(first: NDArray[np.int64], part: slice) -> int:
+    """Return the rank of a part."""
+    return int(np.searchsorted(first, part.start, side="right")) - 1
+
+
 def members_in(
     whole_event: NDArray[np.int64], part: slice
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

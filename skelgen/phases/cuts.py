@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
-from skelgen.events.parts import parts_of, rank_slices
+from skelgen.events.parts import parts_of, rank_of, rank_slices
 from skelgen.events.types import FAILED_POLL
 from skelgen.matching import Matching
 from skelgen.matching.roles import PART_OF_MEMBERS, short_name
@@ -135,7 +135,7 @@ def _behind_events(calls: Calls, event: Mask, wanted: Mask) -> tuple[Ints, Ints]
     latest: list[Ints] = []
     last = -1
     for part in parts_of(calls.first):
-        if last < calls.first[np.searchsorted(calls.first, part.start, "right") - 1]:
+        if last < calls.first[rank_of(calls.first, part)]:
             last = -1  # of another rank
         numbers = np.arange(part.start, part.stop)
         own = np.maximum.accumulate(np.where(event[part], numbers, last))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
-from skelgen.events.parts import members_in, parts_of
+from skelgen.events.parts import members_in, parts_of, rank_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.cuts import cuts
@@ -103,7 +103,7 @@ def _position_ns(events: Events, trace: LogicalTrace) -> NDArray[np.float64]:
     # Without any event all time is at the first position.
     found = np.zeros(max(len(trace.string), min(len(events.calls), 1)))
     for part in parts_of(events.calls.first):
-        rank = np.searchsorted(events.calls.first, part.start, side="right") - 1
+        rank = rank_of(events.calls.first, part)
         begins = part.start == events.calls.first[rank]
         before_ns = events.begin_ns[rank] if begins else events.leave_ns[part.start - 1]
         spent_ns = np.diff(events.leave_ns[part], prepend=before_ns)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
-from skelgen.events.parts import members_in, parts_of
+from skelgen.events.parts import members_in, parts_of, rank_of
 from skelgen.keys import label, scattered
 from skelgen.matching import Matching
 from skelgen.symbols.types import Clusters, Symbols
@@ -112,7 +112,7 @@ def _hashes(
             members, event = members_in(matching.whole_event, part)
             known = symbols.symbol[members] >= 0
             members, event = members[known], event[known]
-            rank = np.searchsorted(calls.first, part.start, side="right") - 1
-            words = names[symbols.symbol[members]] + np.uint64(rank)
+            rank = np.uint64(rank_of(calls.first, part))
+            words = names[symbols.symbol[members]] + rank
             np.add.at(hashes, event, scattered(words))
         yield hashes

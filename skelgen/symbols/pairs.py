@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING
-from skelgen.events.parts import parts_of
+from skelgen.events.parts import parts_of, rank_of
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.keys import rows_by
 from skelgen.symbols.key_numbers import factorise_parts
@@ -162,7 +162,7 @@ def _keys(calls: Calls) -> Callable[[slice], NDArray[np.int64]]:
     """Return a function for the keys of pairs in a part of one rank's calls."""
 
     def keys(part: slice) -> NDArray[np.int64]:
-        rank = int(np.searchsorted(calls.first, part.start, side="right")) - 1
+        rank = rank_of(calls.first, part)
         return calls.shape[part] + np.int64(rank * len(calls.shapes))
 
     return keys

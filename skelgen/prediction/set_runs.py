@@ -75,11 +75,12 @@ class SetRuns:
     def quick_s(self) -> float | None:
         """Return how long quick runs compute [s]: a third of the runs is as quick.
 
-        None where a run does not say how long it computed.
+        None where a run does not say how long it computed, or quick runs lost all of
+        it to others: no run can be said to take so many times as long.
         """
         known = sorted(one for one in self.computed_s if one is not None)
         complete = known and len(known) == len(self.runs)
-        return known[(len(known) - 1) // 3] if complete else None
+        return (known[(len(known) - 1) // 3] or None) if complete else None
 
     @cached_property
     def disturbed(self) -> tuple[int, ...]:

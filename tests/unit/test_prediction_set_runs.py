@@ -78,6 +78,14 @@ def test_notes_name_the_run_with_what_was_planned():
     assert two.startswith("runs 1, 2 of 5 were disturbed")
 
 
+def test_runs_that_lost_all_their_computation_to_others_disturb_nothing():
+    lost = Timed(1.4, computed_s=0.0)
+    for runs in (SetRuns((lost, SLOW)), SetRuns((lost, lost, SLOW))):
+        assert runs.disturbed == ()
+        assert runs.notes(planned_s=0.8) == ()
+        assert runs.excess == 0.0
+
+
 def test_computation_that_hardly_shows_in_the_time_disturbs_nothing():
     small = replace(QUIET, computed_s=0.01)
     assert SetRuns((small, small, replace(small, computed_s=0.02))).disturbed == ()

@@ -25,7 +25,8 @@ from skelgen.pipeline import record as _record
 from skelgen.pipeline import select as _select
 from skelgen.pipeline import workload as _workload
 from skelgen.pipeline.keep_predictions import Keeping
-from skelgen.results.predictions import MeasureResult, PredictResult, SelectResult
+from skelgen.results.measurements import MeasureResult
+from skelgen.results.predictions import PredictResult, SelectResult
 from skelgen.results.running import (
     BuildResult,
     CalibrateResult,

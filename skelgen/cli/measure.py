@@ -121,7 +121,7 @@ def measure(
     from skelgen.phase_execution.backends import backends
     from skelgen.phase_execution.plan import ExecutedExtent
     from skelgen.pipeline.measure import measure as run_measure
-    from skelgen.results.predictions import MeasureResult
+    from skelgen.results.measurements import MeasureResult
 
     if backend not in (known := ["auto", *backends()]):
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate, chain, pairwise
 from math import isnan
@@ -21,8 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen import __version__
-from skelgen.errors import SkelgenError
 from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
 from skelgen.events.completion_order import in_canonical_order
@@ -32,16 +29,14 @@ from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
 from skelgen.events.uncounted_calls import passed_on
 from skelgen.events.unrecorded_work import unseen_of
-from skelgen.launch.command import program_words
-from skelgen.launch.mpi import kind_of
-from skelgen.launch.names import application_name
-from skelgen.launch.record import RunFacts, read_facts
+from skelgen.launch.record import read_facts
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
 from skelgen.matching.threads import order_of_threads, overlapping
 from skelgen.pipeline.build_team import ALONE, Team
+from skelgen.pipeline.provenance import provenance_of
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.signature import Provenance, RankGroup, Signature
+from skelgen.signature import RankGroup, Signature
 from skelgen.signature.join import joined
 from skelgen.signature.summarise import (
     groups_of,
@@ -55,7 +50,6 @@ from skelgen.symbols.cluster import auto_threshold, clusters_of, with_times
 from skelgen.symbols.types import VARYING, Clusters, Symbols, lost_together
 from skelgen.trace import RankFile, Trace
 from skelgen.trace.folder import rank_paths, read_ranks, trace_of
-from skelgen.trace.types import Header
 from skelgen.units import seconds
 
 logger = logging.getLogger(__name__)
@@ -367,40 +361,3 @@ def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:
         for one in passed_on(run.files)
         if one.communicates
     ]
-
-
-def provenance_of(
-    run: Trace, facts: RunFacts | None, threshold: float | None
-) -> Provenance:
-    """Say where a signature comes from."""
-    first = run.files[0].header
-    hosts: dict[str, set[int]] = {}
-    for file in run.files:
-        hosts.setdefault(file.header.host, set()).add(file.header.world_rank)
-    started_s = first.start_realtime_ns / 1e9
-    recorded = datetime.fromtimestamp(started_s, UTC).isoformat(timespec="seconds")
-    parameters: tuple[tuple[str, str], ...] = ()
-    if threshold is not None:
-        parameters = (("similarity_threshold", f"{threshold:g}"),)
-    return Provenance(
-        application=application_of(first, facts),
-        command=facts.command if facts is not None else (),
-        mpi=first.mpi_library,
-        host=first.host,
-        recorded=recorded,
-        skelgen=__version__,
-        parameters=parameters,
-        ranks_per_host=tuple(len(ranks) for ranks in hosts.values()),
-    )
-
-
-def application_of(header: Header, facts: RunFacts | None) -> str:
-    """Name a program: as it was launched, because an interpreter may have run it."""
-    program: Sequence[str] = [header.program]
-    if facts is not None:
-        try:
-            launched = program_words(facts.command, kind_of(header.mpi_library))
-        except SkelgenError:
-            launched = [*facts.command[-1:]]
-        program = launched or program
-    return application_name(program) or "application"

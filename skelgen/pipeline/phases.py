@@ -28,8 +28,8 @@ from skelgen.phases.string import logical_trace
 from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 from skelgen.phases.types import Parameters, Phases
 from skelgen.pipeline.call_observers import SeenCalls
-from skelgen.pipeline.compile import provenance_of
 from skelgen.pipeline.page_file import has_page
+from skelgen.pipeline.provenance import provenance_of
 from skelgen.pipeline.source_kinds import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.symbols.cluster import clusters_of

@@ -22,8 +22,8 @@ from skelgen.phases.store import PHASES_FILE
 from skelgen.phases.store import load as load_phases
 from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.call_sites import lines_of
-from skelgen.pipeline.compile import application_of
 from skelgen.pipeline.page_file import PAGE_FILE, has_run_page, with_regions
+from skelgen.pipeline.provenance import application_of
 from skelgen.pipeline.run_reading import RunReading, read_run
 from skelgen.prediction.kept import KeptPrediction, load_kept
 from skelgen.trace import Trace, open_trace

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from skelgen.launch.record import read_facts
 from skelgen.phases import store as phases_store
-from skelgen.pipeline.compile import application_of
+from skelgen.pipeline.provenance import application_of
 from skelgen.pipeline.recordings import recording_row
 from skelgen.pipeline.run_reading import read_run
 from skelgen.pipeline.source_kinds import Pages, is_run

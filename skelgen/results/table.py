@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from skelgen.results import (
     load_forecasts,
     measured_systems,
+    measurements,
     model_answers,
     model_choices,
     model_couplings,
@@ -37,7 +38,7 @@ RESULTS: tuple[type[Result], ...] = (
     phases.PhasesResult,
     phases.PhasesDiffResult,
     phases.PhasesTicksResult,
-    predictions.MeasureResult,
+    measurements.MeasureResult,
     running.BuildResult,
     serving.MixResult,
     running.CalibrateResult,

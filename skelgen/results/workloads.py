@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from skelgen.results.base import Result
-from skelgen.results.predictions import (
+from skelgen.results.predicted_times import (
     PredictionResult,
     TrustedTime,
     about,

@@ -9,7 +9,7 @@ import pytest
 from skelgen.launch.command import LaunchCommand
 from skelgen.launch.names import application_name
 from skelgen.launch.record import RunFacts
-from skelgen.pipeline.compile import application_of
+from skelgen.pipeline.provenance import application_of
 from skelgen.pipeline.time import _about
 from skelgen.store.formats.typed_values import TypedValues
 

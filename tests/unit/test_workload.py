@@ -20,7 +20,7 @@ from skelgen.pipeline.keep_predictions import Subject
 from skelgen.pipeline.measure import Measurement
 from skelgen.pipeline.workload import workload_add, workload_plan
 from skelgen.results import to_json
-from skelgen.results.predictions import MeasureResult
+from skelgen.results.measurements import MeasureResult
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
 from skelgen.web.workload_picture import render_workload

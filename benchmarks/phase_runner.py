@@ -1,8 +1,10 @@
 """How soon, and how well, do phases tell the time of an application? SET and PETE.
 
 ``python benchmarks/phase_runner.py [--apps heat2d,...] [--busy] [--keep FOLDER]``
+``python benchmarks/phase_runner.py --accuracy [--apps fft2d,...] [--stretch 0.5]``
 
-LAMMPS (where it is installed) and the examples are recorded twice on 2 ranks, quiet;
+LAMMPS (where it is installed) and the examples, or with ``--accuracy`` the programs of
+benchmarks/accuracy that are installed, are recorded twice on 2 ranks, quiet;
 the phases are those of the faster run, for times of a disturbed one say how it was
 disturbed. Then `skelgen measure` and the whole application take turns, three of each,
 now one first and now the other, so that drift of the machine meets both: each round
@@ -11,8 +13,9 @@ shown, and the errors of all rounds. With ``--busy`` all runs are on two hosts o
 cluster (tests/testbed: root, control groups), one core each, and in the rounds the
 first host is busy with another process. The goal is SET/AET of at most 10 % where
 weights are 30 and more, and an error of at most 5 % quiet, 10 % beside the busy
-process. About 4 minutes for lammps,heat2d,two_phases, 6 with ``--busy``. With
-``--keep`` a run that was stopped goes on where it was. ``--pairs FILE`` adds each
+process. About 4 minutes for lammps,heat2d,two_phases, 6 with ``--busy``; a program of
+``--accuracy`` takes its time 6 times. With ``--keep`` a run that was stopped goes on
+where it was. ``--pairs FILE`` adds each
 prediction and its truth to a file that `skelgen trust learn` reads.
 """
 
@@ -26,9 +29,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,13 +40,15 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.skeletons import BIN, EXAMPLES, Application, applications
+from benchmarks.accuracy.applications import PrepareError, read_applications
+from benchmarks.skeletons import BIN, EXAMPLES, applications
 from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.launchers import launcher_of
-from skelgen.launch.mpi import find_mpi
+from skelgen.launch.mpi import Mpi, find_mpi
 from tests.testbed.cluster import Cluster, lacking
 
+LISTED = Path(__file__).resolve().parent / "accuracy/applications.yaml"
 RANKS, REFERENCES, ROUNDS = 2, 2, 3
 #: A quarter of a minute is enough; and two phases in turn, O(n) and O(n^2).
 PROGRAMS = EXAMPLES | {
@@ -59,16 +64,83 @@ HEAD = """
 |---|---|---|---|---|---|---|---|---|"""
 
 
+class RunError(Exception):
+    """A command failed; one line says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to measure.
+
+    Attributes
+    ----------
+    name : str
+    command : tuple of str
+        Behind the launcher and the number of ranks.
+    folder : Path
+        Where it lies and runs.
+    mpi : Mpi
+        Its own.
+    ranks : int
+    environment : mapping of str to str
+        Variables of all its runs.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path
+    mpi: Mpi
+    ranks: int = RANKS
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def examples(folder: Path, wanted: set[str] | None) -> Iterator[Program]:
+    """Yield LAMMPS and the examples, compiled."""
+    mpi = find_mpi()
+    for one in applications(folder, wanted or {"lammps", *PROGRAMS}, PROGRAMS):
+        more = LAMMPS_SIZE if one.name == "lammps" else ()
+        yield Program(one.name, (*one.command, *more), folder, mpi)
+
+
+def of_accuracy(
+    folder: Path, wanted: set[str] | None, stretch: float
+) -> Iterator[Program]:
+    """Yield the programs of benchmarks/accuracy, as they are made; say what lacks."""
+    listed = read_applications(LISTED, sorted(wanted or ()), stretch)
+    for one in listed:
+        if lacks := one.lacking():
+            print(f"left out: {lacks}", file=sys.stderr)
+            continue
+        place = folder / one.name
+        try:
+            one.make(place)
+        except PrepareError as error:
+            print(f"left out: {one.name}: {error}", file=sys.stderr)
+            continue
+        yield Program(
+            one.name,
+            tuple(one.words(one.command)),
+            place,
+            one.installed_mpi(),
+            one.ranks,
+            dict(one.environment),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where applications run: here, or on the hosts of a test cluster."""
+    """Where a program runs: here, or on the hosts of a test cluster."""
 
-    folder: Path
+    program: Program
     cluster: Cluster | None = None
 
     def run(self, *words: str) -> str:
+        folder = self.program.folder
         options: dict[str, Any] = {"text": True, "timeout": LIMIT_S}
-        options |= {"cwd": self.folder, "capture_output": True, "env": {**os.environ}}
+        options |= {"cwd": folder, "capture_output": True}
+        # Built and launched by the first on PATH, which has to be of its own MPI.
+        path = f"{self.program.mpi.launcher.parent}:{os.environ['PATH']}"
+        options["env"] = {**os.environ, "PATH": path, **self.program.environment}
         if self.cluster is None:
             done = subprocess.run(words, check=False, **options)
         else:
@@ -77,7 +149,7 @@ class Place:
             done = self.cluster.run("head", words, **options)
         if done.returncode:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            sys.exit(f"phase_runner: {' '.join(words)}: {said[-1] if said else '?'}")
+            raise RunError(f"{' '.join(words)}: {said[-1] if said else '?'}")
         return str(done.stdout)
 
     def skelgen(self, *words: str) -> dict[str, Any]:
@@ -85,27 +157,28 @@ class Place:
         line = ("skelgen", *words[:place], "--json", *words[place:])
         return dict(json.loads(self.run(*line)))
 
-    def record(self, application: Application, target: str) -> dict[str, Any]:
-        """Record the application; return its time without launching [s]."""
+    def record(self, target: str) -> dict[str, Any]:
+        """Record the program; return its time without launching [s]."""
         hosts = parse_hosts(",".join(self.cluster.hosts)) if self.cluster else ()
-        launcher = launcher_of(find_mpi())
-        line = launcher.arguments(application.command, ranks=RANKS, hosts=hosts)
+        one = self.program
+        launcher = launcher_of(one.mpi)
+        line = launcher.arguments(one.command, ranks=one.ranks, hosts=hosts)
         self.skelgen("record", "--force", "-o", target, "--", *line)
         return {"time_s": self.skelgen("info", target)["application_s"]}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One application; what was measured before is known."""
+    """One program; what was measured before is known."""
 
-    application: Application
+    program: Program
     place: Place
     log: JsonLines
     pairs: JsonLines | None = None
 
     def once(self, step: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Do what was not done before; return what it told."""
-        key = {"application": self.application.name, "step": step}
+        key = {"application": self.program.name, "step": step}
         for line in self.log.values():
             if key.items() <= line.items():
                 return line
@@ -117,8 +190,8 @@ class Trial:
         """Return a prediction and its truth, as `skelgen trust learn` reads them."""
         return {
             "method": "phases",
-            "application": self.application.name,
-            "family": find_mpi().kind.title,
+            "application": self.program.name,
+            "family": self.program.mpi.kind.title,
             "predicted_s": told["paet_s"],
             "truth_s": aet_s,
             "measured_p5_s": told["measured_p5_s"],
@@ -127,24 +200,21 @@ class Trial:
 
     def sign(self) -> str:
         """Record the application and store the phases of its fastest run."""
-        name = self.application.name
+        name = self.program.name
         runs = [f"{name}-{number}.run" for number in range(REFERENCES)]
-        times_s = {
-            run: self.once(run, partial(self.place.record, self.application, run))
-            for run in runs
-        }
+        times_s = {run: self.once(run, partial(self.place.record, run)) for run in runs}
         best = min(runs, key=lambda run: float(times_s[run]["time_s"]))
         self.place.skelgen("phases", best, "--force", "-o", f"{name}.sig")
         return f"{name}.sig"
 
     def rounds(self, signature: str) -> Iterator[tuple[dict[str, Any], float]]:
         """Measure and run in turn; yield what was measured, and AET [s]."""
-        name = self.application.name
+        name = self.program.name
         for number in range(ROUNDS):
             measure, run = f"measure-{number}", f"run-{number}"
             steps = {
                 measure: partial(self.place.skelgen, "measure", signature),
-                run: partial(self.place.record, self.application, f"{name}-round.run"),
+                run: partial(self.place.record, f"{name}-round.run"),
             }
             order = list(steps)[:: 1 if number % 2 else -1]
             told = {step: self.once(step, steps[step]) for step in order}
@@ -163,7 +233,7 @@ class Trial:
         )
         weights = sorted({phase["weight"] for phase in found[0]["phases"]})
         cells = (
-            self.application.name,
+            self.program.name,
             "..".join(str(one) for one in dict.fromkeys((weights[0], weights[-1]))),
             f"{statistics.median(whole_s):.2f} s",
             f"{set_s:.2f} s",
@@ -191,7 +261,13 @@ def shared(busy: bool) -> Iterator[Cluster | None]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--apps", default=",".join(["lammps", *PROGRAMS]))
+    parser.add_argument("--apps", help="names; all when not given")
+    parser.add_argument(
+        "--accuracy", action="store_true", help="programs of benchmarks/accuracy"
+    )
+    parser.add_argument(
+        "--stretch", type=float, default=1.0, help="multiplies the steps of these"
+    )
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--keep", type=Path, help="folder for runs and results")
     parser.add_argument(
@@ -203,22 +279,39 @@ def main() -> None:
     kept = (options.keep or temporary).absolute()
     folder = kept / ("busy" if options.busy else "quiet")
     folder.mkdir(parents=True, exist_ok=True)
-    pairs = JsonLines(options.pairs) if options.pairs else None
+    wanted = set(options.apps.split(",")) if options.apps else None
+    programs = examples(folder, wanted)
+    if options.accuracy:
+        programs = of_accuracy(folder, wanted, options.stretch)
     try:
         with shared(options.busy) as cluster:
-            place = Place(folder, cluster)
-            log = JsonLines(folder / "results.jsonl")
-            log.begin(keep=True)
-            if pairs is not None:
-                pairs.begin(keep=True)
-            print(HEAD.strip(), flush=True)
-            wanted = set(options.apps.split(","))
-            for one in applications(folder, wanted, PROGRAMS):
-                more = LAMMPS_SIZE if one.name == "lammps" else ()
-                application = replace(one, command=(*one.command, *more))
-                show(Trial(application, place, log, pairs))
+            compare(programs, cluster, folder / "results.jsonl", options.pairs)
     finally:
         shutil.rmtree(temporary)
+
+
+def compare(
+    programs: Iterable[Program],
+    cluster: Cluster | None,
+    results: Path,
+    pairs: Path | None,
+) -> None:
+    """Print the table; one program that cannot be measured leaves the others alone."""
+    log = JsonLines(results)
+    log.begin(keep=True)
+    known = JsonLines(pairs) if pairs else None
+    if known is not None:
+        known.begin(keep=True)
+    print(HEAD.strip(), flush=True)
+    failed = False
+    for one in programs:
+        try:
+            show(Trial(one, Place(one, cluster), log, known))
+        except RunError as error:
+            failed = True
+            print(f"left out: {one.name}: {error}", file=sys.stderr)
+    if failed:
+        sys.exit(1)
 
 
 def show(trial: Trial) -> None:

@@ -20,6 +20,7 @@ from skelgen.cli.main import run
 from skelgen.errors import InputError
 from skelgen.launch.hosts import Host
 from skelgen.launch.json_lines import JsonLines
+from skelgen.launch.mpi import Mpi, MpiKind
 from skelgen.phase_execution.estimate import estimate
 from skelgen.pipeline.trust import known_errors, method_errors
 from skelgen.pipeline.trust import known_errors as run_known_errors
@@ -340,7 +341,9 @@ class TestUse:
         log = JsonLines(tmp_path / "pairs.jsonl")
         log.begin(keep=True)
         told = {"paet_s": 3.0, "measured_p5_s": 2.9, "measured_p95_s": 3.1}
-        trial = phase_runner.Trial(SimpleNamespace(name="lammps"), None, log)
+        mpi = Mpi(MpiKind.MPICH, "5", Path("mpirun"), None)
+        program = phase_runner.Program("lammps", ("lmp",), tmp_path, mpi)
+        trial = phase_runner.Trial(program, None, log)
         log.append(trial.pair(told, 3.2))
         found = SimpleNamespace(
             time_s=Interval(1.0, 2.0, 3.0), measured_s=Interval(1.5, 2.0, 2.5)

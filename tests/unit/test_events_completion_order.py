@@ -46,6 +46,7 @@ def number_among_creators(calls: Calls, creators: list[int]) -> list[int]:
     return np.searchsorted(known, creators).tolist()
 
 
+@settings(max_examples=40)
 @given(polling)
 def test_every_request_is_completed_once_after_its_post_and_no_earlier(
     before: Events,
@@ -61,6 +62,7 @@ def test_every_request_is_completed_once_after_its_post_and_no_earlier(
     assert (users > creators).all()
 
 
+@settings(max_examples=40)
 @given(polling)
 def test_all_other_calls_and_all_times_stay(before: Events) -> None:
     after = in_canonical_order(before)
@@ -82,6 +84,7 @@ def test_all_other_calls_and_all_times_stay(before: Events) -> None:
         assert (np.diff(after.enter_ns[slice(*other)]) >= 0).all()
 
 
+@settings(max_examples=40)
 @given(polling)
 def test_what_is_in_order_stays_as_it_is(before: Events) -> None:
     after = in_canonical_order(before)

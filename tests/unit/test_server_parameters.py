@@ -67,11 +67,18 @@ def test_no_named_part_of_an_address_is_obeyed(place, tmp_path, route):
         assert store.count("heat") == 12
 
 
+#: Answered by a process of its own, which takes seconds: one word of each sort.
+APART = {"/api/model/coupling", "/model/coupling"}
+
+
 @pytest.mark.parametrize("route", [one for one in ROUTES if one.query], ids=shown)
 def test_no_word_of_a_query_is_obeyed(place, tmp_path, route):
     browser = serve(place).browser()
+    words = (*TRAVERSALS, *CODE, *HEADERS)
+    if route.path in APART:
+        words = (TRAVERSALS[1], CODE[0], CODE[-2], HEADERS[0])
     for name in route.query:
-        for word in (*TRAVERSALS, *CODE, *HEADERS):
+        for word in words:
             usual = {"app": "heat"} if "app" in route.query and name != "app" else {}
             answer = browser.get(route.path, params={**usual, name: word})
             is_refused_or_text(answer, tmp_path)

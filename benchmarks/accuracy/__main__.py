@@ -103,6 +103,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--limit", type=float, default=300, help="for one run of an application [s]")
     add("--budget", type=float, default=math.inf, help="no block begins after it [min]")
     add("--output", type=Path, help="folder of report (docs); file of errors")
+    add(
+        "--took-no-part",
+        dest="took_part",
+        action="store_false",
+        help="report: intervals have the errors that come with skelgen",
+    )
     return parser
 
 
@@ -274,7 +280,8 @@ def main() -> int:
         tell(f"accuracy: {options.results} holds no runs yet")
         return 3
     launchers = {one.name: one.mpi for one in known}
-    for path in write(results, options.output, launchers):
+    written = write(results, options.output, launchers, took_part=options.took_part)
+    for path in written:
         print(path)
     return 0
 

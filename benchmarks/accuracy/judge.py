@@ -81,8 +81,15 @@ def slowdown(results: Results, name: str, scenario: str, what: str) -> float | N
     return statistics.median(shared) / statistics.median(quiet)
 
 
-def judge(results: Results) -> list[Judgement]:
-    """Judge all predictions: of skeletons, and of what needs none."""
+def judge(results: Results, *, took_part: bool = True) -> list[Judgement]:
+    """Judge all predictions: of skeletons, and of what needs none.
+
+    Parameters
+    ----------
+    results : Results
+    took_part : bool
+        Whether the errors that come with skelgen were learnt from these applications.
+    """
     found = []
     lengths = [length for length in results.names("length_s") if length]
     for name in results.names("application"):
@@ -94,7 +101,7 @@ def judge(results: Results) -> list[Judgement]:
                     fields = name, scenario, method, length_s
                     if one := _skeleton(results, *fields):
                         found.append(one)
-    return _with_intervals(found) + _baselines(results)
+    return _with_intervals(found, took_part) + _baselines(results)
 
 
 def cases(found: Iterable[Judgement], method: str) -> list[Case]:
@@ -106,20 +113,22 @@ def cases(found: Iterable[Judgement], method: str) -> list[Case]:
     ]
 
 
-def _with_intervals(found: Sequence[Judgement]) -> list[Judgement]:
+def _with_intervals(found: Sequence[Judgement], took_part: bool) -> list[Judgement]:
     """Judge intervals with the error that the other applications give.
 
-    Of few others it is at least the one that comes with skelgen.
+    Of few others it is at least the one that comes with skelgen; of applications that
+    took no part in that one it is just this.
     """
     known = {name: cases(found, name) for name in (SKELETON, PAPER)}
     shipped, _ = load(method_errors())
     judged = []
     for one in found:
         assert one.case is not None
-        others = known[PAPER if one.method == PAPER else SKELETON]
         cores = "" if one.method == FITTED else one.case.cores
-        least = shipped.of(one.case.method, cores=cores).half_width
-        half_width = half_width_without(others, one.application, least, cores)
+        half_width = shipped.of(one.case.method, cores=cores).half_width
+        if took_part:
+            others = known[PAPER if one.method == PAPER else SKELETON]
+            half_width = half_width_without(others, one.application, half_width, cores)
         judged.append(replace(one, held=one.case.excess() <= half_width))
     return judged
 

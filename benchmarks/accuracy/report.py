@@ -251,10 +251,14 @@ def _causes(path: Path) -> dict[str, str]:
 
 
 def sections(
-    results: Results, causes: Mapping[str, str], launchers: Mapping[str, str]
+    results: Results,
+    causes: Mapping[str, str],
+    launchers: Mapping[str, str],
+    *,
+    took_part: bool = True,
 ) -> tuple[dict[str, str], ...]:
     """Return all tables, and all figures, by the names that the page gives them."""
-    everything = judge(results)
+    everything = judge(results, took_part=took_part)
     found = [one for one in everything if not one.alone]
     sixth = [one for one in everything if one.alone and one.method != "average"]
     activity, shares = _activity(results)
@@ -280,7 +284,7 @@ def sections(
         "activity": activity,
         "noise": _noise(results),
         "methods": methods(found),
-        "apart": apart(found),
+        "apart": apart(found) if took_part else "",
         "apart_by_scenario": apart_by_scenario(found),
         "options": options_of(last.get("settings", {})),
         "measured_on": json.dumps(_merged(results.provenance), indent=1),
@@ -314,7 +318,13 @@ def _shortest(found: Sequence[Judgement]) -> list[Judgement]:
     return [one for one in found if one.length_s == shortest[one.method]]
 
 
-def write(results: Results, folder: Path, launchers: Mapping[str, str]) -> list[Path]:
+def write(
+    results: Results,
+    folder: Path,
+    launchers: Mapping[str, str],
+    *,
+    took_part: bool = True,
+) -> list[Path]:
     """Write accuracy.md and its figures into a folder; return their paths.
 
     Parameters
@@ -323,9 +333,12 @@ def write(results: Results, folder: Path, launchers: Mapping[str, str]) -> list[
     folder : Path
     launchers : mapping of str to str
         Of each application, as in applications.yaml.
+    took_part : bool
+        Whether rules and errors were chosen while these applications were known.
     """
-    tables, figures = sections(results, _causes(HERE / "causes.yaml"), launchers)
-    values = {"tables": tables, "figures": list(figures)}
+    causes = _causes(HERE / "causes.yaml")
+    tables, figures = sections(results, causes, launchers, took_part=took_part)
+    values = {"tables": tables, "figures": list(figures), "took_part": took_part}
     page = filled(TextKind.MARKDOWN, HERE.resolve(), "accuracy.md.j2", values)
     written = {folder / "accuracy.md": page}
     for name, drawing in figures.items():

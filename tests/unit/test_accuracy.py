@@ -122,6 +122,23 @@ class TestErrors:
         assert not held.pop("other")
         assert all(held.values())
 
+    def test_applications_that_took_no_part_are_judged_by_the_errors_that_come_along(
+        self, tmp_path
+    ) -> None:
+        quiet = {"application": 20.0, "2": 2.0}
+        busy = {"application": 40.0, "2": 4.4}
+        off = {f"a{n}": {"quiet": quiet, "busy": busy} for n in range(10)}
+        far = {"quiet": quiet, "busy": {"application": 40.0, "2": 6.0}}
+        of = results(**off, far=far)
+        found = [one for one in judge(of, took_part=False) if one.case is not None]
+        held = {one.application: one.held for one in found}
+        assert not held.pop("far")
+        assert all(held.values())
+        write(of, tmp_path, {}, took_part=False)
+        text = (tmp_path / "accuracy.md").read_text()
+        assert "took no part" in text
+        assert "by leaving one application out" not in text.lower()
+
     def test_baselines_know_other_applications_and_small_inputs_only(self) -> None:
         average, small = judged(TWO, "average"), judged(TWO, "small input")
         assert {one.application: one.error for one in average} == {

@@ -17,7 +17,7 @@ import pytest
 
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.mpi import identify_compiler
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, MPIS, TestMpi
 from tests.processes import comes_true
 
 pytestmark = [
@@ -83,7 +83,7 @@ def command_lines() -> Iterator[bytes]:
             yield path.read_bytes()
 
 
-@pytest.fixture(params=MPIS, ids=[mpi.name for mpi in MPIS])
+@pytest.fixture(params=FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 def mpi(request: pytest.FixtureRequest) -> TestMpi:
     return request.param
 

@@ -16,7 +16,7 @@ from skelgen.systems.program import MEASURING_FLAGS
 from skelgen.systems.program_output import read_printed
 from skelgen.systems.types import Printed
 from tests.c_warnings import WARNINGS
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [
     pytest.mark.mpi,
@@ -29,7 +29,7 @@ LITTLE = ["0.2", "0.05", "0.1", "0.1", "0.2"]
 COLLECTIVES = {"BC", "reduce", "allreduce", "allgather", "alltoall", "barrier"}
 
 
-@pytest.fixture(scope="module", params=MPIS, ids=[mpi.name for mpi in MPIS])
+@pytest.fixture(scope="module", params=FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 def mpi(request: pytest.FixtureRequest) -> TestMpi:
     return request.param
 

@@ -18,7 +18,7 @@ import pytest
 
 from skelgen.launch.mpi import Mpi, identify_compiler
 from skelgen.launch.shim import shim
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, MPIS, TestMpi
 from tests.shim import sanitized
 from tests.shim.reader import Trace, read_run
 
@@ -128,6 +128,22 @@ def preloaded(environment: dict[str, str], preload: str, folder: Path) -> None:
     environment |= {"LD_PRELOAD": preload, "SKELGEN_DIR": str(folder)}
     if SANITIZE:
         environment |= sanitized.variables(preload, SANITIZERS)
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Let modules that are marked so have one MPI of each family."""
+    others = [
+        item
+        for item in items
+        if item.get_closest_marker("families")
+        and isinstance(item, pytest.Function)
+        and item.callspec.params["lab"] not in FAMILIES
+    ]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in set(others)]
 
 
 def _name(mpi: TestMpi) -> str:

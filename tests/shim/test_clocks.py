@@ -21,7 +21,7 @@ from skelgen.trace import open_trace
 from tests.shim.conftest import HERE, Lab, Record, preloaded
 from tests.shim.reader import read_run
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.families]
 
 TSC, MONOTONIC = 1, 2
 

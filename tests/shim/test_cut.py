@@ -12,7 +12,7 @@ from skelgen.trace import open_trace
 from tests.shim.conftest import SANITIZE, Lab, Run
 from tests.shim.reader import read_run
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.families]
 
 #: Of three bytes each: within the first window, and with several before and behind.
 FEW, MANY = 500, 150_000

@@ -20,7 +20,7 @@ from tests.shim.conftest import HERE, Lab, Record, Run
 from tests.shim.reader import Trace, read_run
 from tests.shim.test_endings import killed
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.families]
 
 FULL, LIMIT = 3, 4
 

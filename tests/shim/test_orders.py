@@ -11,7 +11,7 @@ from tests.reader_agreement import agree
 from tests.shim.conftest import Lab
 from tests.shim.reader import Trace
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.families]
 
 
 def test_calls_in_any_order_are_read_in_that_order(lab: Lab, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_no_named_part_of_an_address_is_obeyed(place, tmp_path, route):
 
 
 #: Answered by a process of its own, which takes seconds: one word of each sort.
-APART = {"/api/model/coupling", "/model/coupling"}
+APART = {"/api/model/coupling"}
 
 
 @pytest.mark.parametrize("route", [one for one in ROUTES if one.query], ids=shown)

@@ -286,11 +286,18 @@ def sections(
         "methods": methods(found),
         "apart": apart(found) if took_part else "",
         "apart_by_scenario": apart_by_scenario(found),
+        "unjudged": ", ".join(_unjudged(results, everything)),
         "options": options_of(last.get("settings", {})),
         "measured_on": json.dumps(_merged(results.provenance), indent=1),
         "commands": "\n".join(_commands(results.provenance)),
     }
     return tables, {"activity": shares, **_figures(found)}
+
+
+def _unjudged(results: Results, judged: Sequence[Judgement]) -> list[str]:
+    """Return the applications that ran, but not in all that a prediction needs."""
+    known = {one.application for one in judged}
+    return [name for name in results.names("application") if name not in known]
 
 
 def _figures(found: Sequence[Judgement]) -> dict[str, str]:

@@ -61,6 +61,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: [*FIRST, item.path.stem].index(item.path.stem))
 
 
+@pytest.fixture(autouse=True)
+def _no_store_is_left_to_others() -> Iterator[None]:
+    """Take back what a command set for the processes that it starts."""
+    yield
+    for name in ("SKELGEN_STORE", "SKELGEN_INPUTS"):
+        os.environ.pop(name, None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _answers_are_what_their_schemas_say() -> Iterator[None]:
     """Check every answer of a command that a test asks for in its own process."""

@@ -15,8 +15,8 @@ first host is busy with another process. The goal is SET/AET of at most 10 % whe
 weights are 30 and more, and an error of at most 5 % quiet, 10 % beside the busy
 process. About 4 minutes for lammps,heat2d,two_phases, 6 with ``--busy``; a program of
 ``--accuracy`` takes its time 6 times. With ``--keep`` a run that was stopped goes on
-where it was. ``--pairs FILE`` adds each
-prediction and its truth to a file that `skelgen trust learn` reads.
+where it was. ``--pairs FILE`` adds each prediction and its truth to a file that
+`skelgen trust learn` reads.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.accuracy.applications import PrepareError, read_applications
+from benchmarks.accuracy.measure import RunError
 from benchmarks.skeletons import BIN, EXAMPLES, applications
 from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.json_lines import JsonLines
@@ -62,10 +63,6 @@ LIMIT_S = 600.0
 HEAD = """
 | application | weights | AET | SET | SET / AET | PAET | error | errors | trusted |
 |---|---|---|---|---|---|---|---|---|"""
-
-
-class RunError(Exception):
-    """A command failed; one line says how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +168,13 @@ class Place:
 class Trial:
     """One program; what was measured before is known."""
 
-    program: Program
     place: Place
     log: JsonLines
     pairs: JsonLines | None = None
+
+    @property
+    def program(self) -> Program:
+        return self.place.program
 
     def once(self, step: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Do what was not done before; return what it told."""
@@ -306,7 +306,7 @@ def compare(
     failed = False
     for one in programs:
         try:
-            show(Trial(one, Place(one, cluster), log, known))
+            show(Trial(Place(one, cluster), log, known))
         except RunError as error:
             failed = True
             print(f"left out: {one.name}: {error}", file=sys.stderr)

@@ -134,16 +134,16 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Let modules that are marked so have one MPI of each family."""
-    others = [
+    others = {
         item
         for item in items
         if item.get_closest_marker("families")
         and isinstance(item, pytest.Function)
         and item.callspec.params["lab"] not in FAMILIES
-    ]
+    }
     if others:
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if item not in set(others)]
+        config.hook.pytest_deselected(items=[*others])
+        items[:] = [item for item in items if item not in others]
 
 
 def _name(mpi: TestMpi) -> str:

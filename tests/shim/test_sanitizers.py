@@ -25,9 +25,6 @@ EXAMPLES = {
 THREADS, ROUNDS, STEPS = 4, 3, 50
 
 
-by_family = pytest.mark.parametrize("mpi", FAMILIES, ids=lambda mpi: mpi.name)
-
-
 def compiled(mpi: TestMpi, source: Path, target: Path, *flags: str) -> Path:
     command = [str(mpi.compiler), *FLAGS, "-O1", str(source), "-o", str(target), *flags]
     subprocess.run(command, check=True)
@@ -108,7 +105,7 @@ def test_threads_do_not_race_in_the_shim(mpi: TestMpi, tmp_path: Path) -> None:
     assert all(t.clean for t in traces)
 
 
-@by_family
+@pytest.mark.parametrize("mpi", FAMILIES, ids=lambda mpi: mpi.name)
 def test_examples_run_clean_recorded_and_measured(mpi: TestMpi, tmp_path: Path) -> None:
     loaded = loading(mpi, tmp_path, sanitized.MEMORY)
     # The shim's own code is the same: its calls into the other MPI differ.

@@ -343,7 +343,7 @@ class TestUse:
         told = {"paet_s": 3.0, "measured_p5_s": 2.9, "measured_p95_s": 3.1}
         mpi = Mpi(MpiKind.MPICH, "5", Path("mpirun"), None)
         program = phase_runner.Program("lammps", ("lmp",), tmp_path, mpi)
-        trial = phase_runner.Trial(program, None, log)
+        trial = phase_runner.Trial(phase_runner.Place(program), log)
         log.append(trial.pair(told, 3.2))
         found = SimpleNamespace(
             time_s=Interval(1.0, 2.0, 3.0), measured_s=Interval(1.5, 2.0, 2.5)

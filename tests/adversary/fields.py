@@ -66,11 +66,16 @@ def _at(document: Any, steps: list[Any]) -> Any:
 
 
 def read_yaml(text: str) -> Any:
-    return yaml.load(text, Loader=yaml.BaseLoader)
+    return yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
 
 def write_yaml(document: Any) -> str:
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1 << 20)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return str(
+        yaml.dump(
+            document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1 << 20
+        )
+    )
 
 
 def read_json(text: str) -> Any:

@@ -25,7 +25,8 @@ pytestmark = [
 ]
 #: Other tests run programs at the same time.
 NAME = f"w{os.getpid()}"
-#: Ranks that wait for a second, and end with what they are asked to.
+#: Ranks that wait for a second and until a file is there, if they are given one, and
+#: end with what they are asked to.
 PROGRAM = """
 #include <mpi.h>
 #include <stdlib.h>
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
 	sleep(1);
+	while (argc > 2 && access(argv[2], F_OK))
+		usleep(10000);
 	MPI_Finalize();
 	return argc > 1 ? atoi(argv[1]) : 0;
 }
@@ -76,11 +79,14 @@ def test_a_program_under_mpirun_becomes_a_run_when_it_ends(
     wall_s = time.monotonic() - began_s
     assert comes_true(lambda: len(stored(tmp_path)) == 1)
 
-    with subprocess.Popen([*launch, "3"], stderr=subprocess.DEVNULL) as process:
+    ending = tmp_path / "ending"
+    words = [*launch, "3", str(ending)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
         assert comes_true((state / "open.json").exists)
         os.kill(holder(state), signal.SIGKILL)
         assert comes_true(lambda: not holder(state))
         assert run(start) == 0
+        ending.touch()
         assert process.wait(60) == 3
     assert run(["monitor", "stop"]) == 0
     capsys.readouterr()

@@ -21,7 +21,7 @@ from skelgen.pipeline.phases import phases
 from skelgen.pipeline.predict import predict
 from skelgen.pipeline.record import record
 from tests.c_warnings import WARNINGS
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, MPIS, TestMpi
 from tests.processes import comes_true, processes_of
 
 pytestmark = [
@@ -33,7 +33,7 @@ SOURCE = Path(__file__).parent / "ahead.c"
 STEPS = 60
 
 
-@pytest.fixture(scope="module", params=MPIS, ids=[mpi.name for mpi in MPIS])
+@pytest.fixture(scope="module", params=FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 def mpi(request: pytest.FixtureRequest) -> TestMpi:
     return request.param
 

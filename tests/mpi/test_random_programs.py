@@ -18,7 +18,7 @@ import pytest
 from tests.mpis import FAMILIES, TestMpi
 from tests.random_c.trial import Bench, bench_of, trial
 
-PROGRAMS = int(os.environ.get("SKELGEN_RANDOM_PROGRAMS", "12"))
+PROGRAMS = int(os.environ.get("SKELGEN_RANDOM_PROGRAMS", "8"))
 
 #: A recorder that changes what a program receives.
 MEDDLER = """#include <mpi.h>

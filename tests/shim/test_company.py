@@ -70,6 +70,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.families
 @pytest.mark.parametrize(("name", "ranks", "argument"), PROGRAMS)
 def test_a_program_says_the_same_with_and_without_the_shim(
     lab: Lab, tmp_path: Path, name: str, ranks: int, argument: str
@@ -191,6 +192,7 @@ def test_mpi4py_is_recorded(lab: Lab, tmp_path: Path) -> None:
         assert trace.clean
 
 
+@pytest.mark.families
 def test_each_thread_has_a_file_of_its_own(lab: Lab, tmp_path: Path) -> None:
     program = lab.compile("threads", "-lpthread")
     run = lab.launch(1, [str(program)], tmp_path, preload=str(lab.shim))

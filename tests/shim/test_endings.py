@@ -64,6 +64,7 @@ def killed(lab: Lab, folder: Path, trial: int, **settings: str) -> int:
     return int.from_bytes(counter.read_bytes(), "little")
 
 
+@pytest.mark.families
 def test_after_a_kill_every_completed_call_is_there(lab: Lab, tmp_path: Path) -> None:
     recorded = 0
     for trial in range(int(os.environ.get("SKELGEN_TRIALS", "10"))):
@@ -151,6 +152,7 @@ def test_a_call_that_fails_is_recorded_with_its_error(record: Record) -> None:
     assert event.error
 
 
+@pytest.mark.families
 def test_ever_changing_tags_stay_small_and_exact(record: Record) -> None:
     (trace,) = record("endings", 1, "many", "50000").traces
     sends = trace.of("Send")

@@ -56,6 +56,7 @@ def compile_trace(
     from skelgen.events import collect
     from skelgen.loops import fold
     from skelgen.matching import match
+    from skelgen.matching.equal_families import with_one_for_equal
     from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.signature import Provenance, summarise
     from skelgen.signature.write import signature_text
@@ -68,7 +69,8 @@ def compile_trace(
     lap("read")
     matched = [match(events.calls, completions=False)]
     lap("match")
-    symbols = with_times(clusters_of(events.calls, matched.pop()), events)
+    calls = with_one_for_equal(events.calls, matched[0])
+    symbols = with_times(clusters_of(calls, matched.pop()), events)
     lap("symbols")
     strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
     nests = [fold(string[string >= 0]) for string in strings]

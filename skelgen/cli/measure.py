@@ -127,16 +127,11 @@ def measure(
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")
     if hosts and hostfile is not None:
         raise UsageError("give --hosts or --hostfile, not both")
-    if backend == "live" and (restores, images) != (None, None):
-        raise UsageError(
-            "--backend live makes no images: leave --restores and --images out, or "
-            "give --backend criu"
-        )
-    if backend not in ("auto", "live") and (occurrences, run_share) != (None, None):
-        raise UsageError(
-            "images are of one occurrence of each phase: leave --occurrences and "
-            "--share out, or give --backend live"
-        )
+    _check_backend(
+        backend,
+        of_images=(restores, images) != (None, None),
+        of_runs=(occurrences, run_share) != (None, None),
+    )
     given = share(run_share, "--share") if run_share else None
     shares = () if given is None else (given, given)
     found = parse_hosts(hosts) if hosts else ()
@@ -159,6 +154,25 @@ def measure(
     else:
         _show(done)
     check_trust(done.estimate.doubts, strict=strict)
+
+
+def _check_backend(backend: str, *, of_images: bool, of_runs: bool) -> None:
+    """Refuse options that belong to another backend.
+
+    Raises
+    ------
+    UsageError
+    """
+    if backend == "live" and of_images:
+        raise UsageError(
+            "--backend live makes no images: leave --restores and --images out, or "
+            "give --backend criu"
+        )
+    if backend not in ("auto", "live") and of_runs:
+        raise UsageError(
+            "images are of one occurrence of each phase: leave --occurrences and "
+            "--share out, or give --backend live"
+        )
 
 
 def _show(done: Measurement) -> None:

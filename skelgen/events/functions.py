@@ -186,7 +186,8 @@ _UNSUPPORTED = (
 ).split()
 
 
-def _table() -> dict[str, FunctionInfo]:
+def _messages() -> dict[str, FunctionInfo]:
+    """Return what begins and ends messages."""
     table: dict[str, FunctionInfo] = {}
     for letter, mode in _MODES.items():
         name = f"{letter}send" if letter else "Send"
@@ -212,6 +213,12 @@ def _table() -> dict[str, FunctionInfo]:
         table[name] = FunctionInfo(CallKind.PROBE)
     for name in ("Request_free", "Cancel"):
         table[name] = FunctionInfo(CallKind.RELEASE)
+    return table
+
+
+def _collectives() -> dict[str, FunctionInfo]:
+    """Return what all ranks of a communicator do, or make one by."""
+    table: dict[str, FunctionInfo] = {}
     for name in (*_COLLECTIVES, *_NEIGHBOURHOOD):
         forms = {
             name: CallKind.COLLECTIVE,
@@ -226,6 +233,12 @@ def _table() -> dict[str, FunctionInfo]:
         table[name] = FunctionInfo(CallKind.UNSUPPORTED, extra_request=True)
     for name in ("Comm_idup", "Comm_idup_with_info"):
         table[name] = FunctionInfo(CallKind.COMMUNICATOR, extra_request=True)
+    return table
+
+
+def _windows_and_files() -> dict[str, FunctionInfo]:
+    """Return what reaches the memory of others, or files."""
+    table: dict[str, FunctionInfo] = {}
     for name in _WINDOW:
         table[name] = FunctionInfo(CallKind.COMMUNICATOR)
     for name in _RMA:
@@ -245,7 +258,7 @@ def _table() -> dict[str, FunctionInfo]:
     return table
 
 
-_TABLE = _table()
+_TABLE = {**_messages(), **_collectives(), **_windows_and_files()}
 _LOCAL = FunctionInfo(CallKind.LOCAL)
 
 

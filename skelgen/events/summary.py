@@ -186,15 +186,9 @@ def summary_of(trace: Trace, totals: RunTotals) -> RunSummary:
     passed = tuple(one for one in others if one.communicates)
     taken = conditions(trace.files)
     unseen = unseen_of(trace.files)
-    not_seen = tuple(str(doubt) for doubt in unseen_doubts(unseen))
     recorder_s, rare_s = _recorder_s(trace.files)
     recorder_share = recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0
     costly = _costly(trace, recorder_s, rare_s, recorder_share)
-    unrecorded = tuple(
-        f"{one.calls} calls of {one.name} ({format_seconds(one.time_s)}) communicate "
-        "but are not recorded; a skeleton does not have them"
-        for one in passed
-    )
     return RunSummary(
         program=first.program,
         mpi=first.mpi_library,
@@ -227,9 +221,16 @@ def summary_of(trace: Trace, totals: RunTotals) -> RunSummary:
             *run.warnings,
             *taken.warnings,
             *costly,
-            *unrecorded,
-            *not_seen,
+            *map(_not_recorded, passed),
+            *map(str, unseen_doubts(unseen)),
         ),
+    )
+
+
+def _not_recorded(one: PassedOn) -> str:
+    return (
+        f"{one.calls} calls of {one.name} ({format_seconds(one.time_s)}) communicate "
+        "but are not recorded; a skeleton does not have them"
     )
 
 

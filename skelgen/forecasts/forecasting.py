@@ -140,6 +140,11 @@ def _doubts(
     whole: LoadHistory, series: Sequence[Samples], horizon_s: float
 ) -> tuple[Doubt, ...]:
     """Say what the history lacks."""
+    return (*_too_little(whole, horizon_s), *_too_vague(whole, series))
+
+
+def _too_little(whole: LoadHistory, horizon_s: float) -> list[Doubt]:
+    """Say how much of the history is missing."""
     found = []
     span_s = len(whole.values) * whole.step_s
     if span_s < FEWEST_HORIZONS * horizon_s:
@@ -161,6 +166,12 @@ def _doubts(
                 "keep the monitor running on all nodes",
             )
         )
+    return found
+
+
+def _too_vague(whole: LoadHistory, series: Sequence[Samples]) -> list[Doubt]:
+    """Say which hosts tell less than they could."""
+    found = []
     if estimated := [one for one in series if one.estimated]:
         found.append(
             Doubt(
@@ -182,4 +193,4 @@ def _doubts(
                 "see that its monitor runs, and that its clock is right (NTP)",
             )
         )
-    return tuple(found)
+    return found

@@ -27,6 +27,13 @@ _MEMBERS = (
 _MOST_RUNS = 10**12
 
 
+#: Fields of what scales the interval of a model, in the order of the file.
+_OF_SCALE = (
+    *("noise", "terms", "runs", "factor", "tested"),
+    *("ahead", "falls", "middle", "smallest"),
+)
+
+
 def model_facts(model: Model) -> dict[str, Any]:
     """Return what the file of a model holds."""
     return {
@@ -46,17 +53,7 @@ def model_facts(model: Model) -> dict[str, Any]:
         ],
         "quantity": model.quantity,
         "unit": model.unit,
-        "scale": {
-            "noise": model.scale.noise,
-            "terms": model.scale.terms,
-            "runs": model.scale.runs,
-            "factor": model.scale.factor,
-            "tested": model.scale.tested,
-            "ahead": model.scale.ahead,
-            "falls": model.scale.falls,
-            "middle": model.scale.middle,
-            "smallest": model.scale.smallest,
-        },
+        "scale": {name: getattr(model.scale, name) for name in _OF_SCALE},
         "alternatives": [
             {"share": share, "formula": to_text(formula)}
             for share, formula in model.alternatives

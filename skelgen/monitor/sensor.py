@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -83,6 +83,14 @@ class Sensing(Protocol):
 
     def sample(self) -> Sample:
         """Return what was the case since the last sample."""
+
+
+def _stolen(times: Iterable[CoreTimes]) -> float:
+    """Return the share of time that the hypervisor gave to others [0 to 1]."""
+    every = [*times]
+    whole = math.fsum(t.busy_s + t.idle_s + t.steal_s for t in every)
+    stolen = math.fsum(t.steal_s for t in every)
+    return stolen / whole if whole > 0 else math.nan
 
 
 class Sensor:
@@ -166,27 +174,29 @@ class Sensor:
             watched,
             queue if whole_node else math.nan,
         )
-        if (
-            self._spin is not None
-            and math.isfinite(passive)
-            and self._correction.wants(passive, now.at_s)
-        ):
-            self._correction.learn(passive, self._spin())
-        whole = math.fsum(t.busy_s + t.idle_s + t.steal_s for t in times.values())
-        stolen = math.fsum(t.steal_s for t in times.values())
+        self._learn(passive, now.at_s)
         received, sent = self._network(before, now, span_s)
         return Sample(
             self._correction.corrected(passive),
             passive,
             queue,
             min((now.waited_s - before.waited_s) / span_s, 1.0),
-            stolen / whole if whole > 0 else math.nan,
+            _stolen(times.values()),
             self._memory(),
             (now.traffic - before.traffic) / span_s,
             received,
             sent,
             left,
         )
+
+    def _learn(self, passive: float, at_s: float) -> None:
+        """Ask for a core where that tells more than what was counted."""
+        if (
+            self._spin is not None
+            and math.isfinite(passive)
+            and self._correction.wants(passive, at_s)
+        ):
+            self._correction.learn(passive, self._spin())
 
     def _passive(
         self,

@@ -32,6 +32,7 @@ from skelgen.events.unrecorded_work import unseen_of
 from skelgen.launch.record import read_facts
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
+from skelgen.matching.equal_families import with_one_for_equal
 from skelgen.matching.threads import order_of_threads, overlapping
 from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.pipeline.provenance import provenance_of
@@ -241,6 +242,7 @@ def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters
     matched = [match(calls, completions=False)]
     for problem in (*joint.warnings, *matched[0].problems):
         logger.warning("%s", problem)
+    calls = with_one_for_equal(calls, matched[0])
     threshold = wanted.find(calls, matched[0], joint.application_ns)
     return clusters_of(calls, matched.pop(), similarity_threshold=threshold)
 

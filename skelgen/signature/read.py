@@ -76,13 +76,7 @@ def read_signature(path: Path) -> Signature:
         When the file, a field or what fields say together is wrong.
     """
     document = Field(path, "", read_document(path))
-    fields = document.mapping(("skelgen_signature",), optional=None)
-    version = fields["skelgen_signature"]
-    if version.text() != str(SIGNATURE_VERSION):
-        raise version.error(
-            f"read version {version.text()[:60]!r}, expected {SIGNATURE_VERSION}: "
-            "build the signature again with this skelgen"
-        )
+    _check_version(document)
     fields = document.mapping(_FIELDS, (*COUNTS_WHERE_ANY, *_OPTIONAL))
     unseen = fields.get("unseen")
     counts = {
@@ -123,6 +117,16 @@ def read_signature(path: Path) -> Signature:
         unseen=read_unseen(unseen) if unseen else None,
         **counts,
     )
+
+
+def _check_version(document: Field) -> None:
+    fields = document.mapping(("skelgen_signature",), optional=None)
+    version = fields["skelgen_signature"]
+    if version.text() != str(SIGNATURE_VERSION):
+        raise version.error(
+            f"read version {version.text()[:60]!r}, expected {SIGNATURE_VERSION}: "
+            "build the signature again with this skelgen"
+        )
 
 
 def read_provenance(field: Field) -> Provenance:

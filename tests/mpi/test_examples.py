@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.mpi, needs_own]
 
 @dataclass(frozen=True)
 class Example:
-    """A program with a size that takes about half a second, and whether it is predicted."""
+    """A program with a size that takes about half a second, perhaps predicted."""
 
     name: str
     ranks: int

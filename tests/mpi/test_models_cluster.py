@@ -42,7 +42,7 @@ def test_a_program_is_timed_from_init_to_finalize_on_all_hosts(
     both = ("16", "10"), runner.cluster.hosts
     assert 0 < runner.seconds(built, both[0], hosts=both[1]) < 60
     assert 0 < runner.seconds(built, both[0], hosts=both[1][:1], per_host=2) < 60
-    # On a busy machine MPICH's launcher may end before it has handed on what ranks said.
+    # On a busy machine MPICH's launcher may end before it has shown what ranks said.
     said = r"kernels 16 10 nothing: (.*no kernel|it printed nothing)"
     with pytest.raises(ApplicationError, match=said):
         runner.seconds(built, ("16", "10", "nothing"), hosts=both[1])

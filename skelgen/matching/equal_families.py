@@ -1,4 +1,4 @@
-"""Let communicators of the same ranks be one, where all calls still meet as before.
+"""Use one communicator for many of the same ranks, where all calls still meet.
 
 Libraries duplicate a communicator for each of their objects. While each has symbols of
 its own, calls that use them in no regular order never fold; how long a call takes does
@@ -28,7 +28,7 @@ _MEETINGS = ("whole_event", "send_call", "receive_call", "unmatched")
 
 
 def with_one_for_equal(calls: Calls, matching: Matching) -> Calls:
-    """Let one family of communicators stand for all families of the same ranks.
+    """Use one family of communicators in place of all families of the same ranks.
 
     Families are left alone where there are few, where a receive leaves its partner or
     tag open, and where any call of the run would then meet another one.
@@ -60,8 +60,8 @@ def with_one_for_equal(calls: Calls, matching: Matching) -> Calls:
     ):
         return calls
     logger.info(
-        "%d communicators have the same ranks as others and keep their calls in one "
-        "order: the others stand for them",
+        "%d communicators have the same ranks as others, and their calls come in the "
+        "same order on all of these: the signature uses the others",
         int(changed.sum()),
     )
     return joint

@@ -39,10 +39,10 @@ def scaled(
     """Turn times of the skeleton into times of the application [s].
 
     Where the skeleton takes longer than on the reference, its time counts `correction`
-    times. By what application and scaled skeleton differed on the reference this is
-    corrected, less the longer it takes: computation that competitors and links
-    disturb may lose its caches, the arithmetic that stands for it does not. Where
-    the skeleton takes less, the application takes as much less.
+    times. By as many seconds as application and scaled skeleton differed on the
+    reference they differ there: calls and waits are kept, so it is computation that
+    differs, and not what links and competitors add. Where the skeleton takes less,
+    the application takes as much less.
 
     Parameters
     ----------
@@ -56,14 +56,12 @@ def scaled(
     Examples
     --------
     >>> [round(float(scaled(there_s, 20.0, 2.0, 9.0)), 3) for there_s in (1, 2, 4)]
-    [10.0, 20.0, 37.0]
+    [10.0, 20.0, 38.0]
     """
     longer = np.maximum(there_s / skeleton_s, 1.0)
     less = np.minimum(there_s / skeleton_s, 1.0)
     differ_s = application_s - correction * skeleton_s
-    return np.asarray(
-        less * (correction * skeleton_s * longer + differ_s / longer), np.float64
-    )
+    return np.asarray(less * (correction * skeleton_s * longer + differ_s), np.float64)
 
 
 def scaled_draws(

@@ -107,7 +107,7 @@ class TestErrors:
             for key, run in TWO.measured.items()
         }
         first = judged(replace(TWO, measured=kept), "skeleton")[0]
-        predicted_s = 4.4 / 0.11 + (20.0 - 2.0 / 0.11) * 2.0 / 4.4
+        predicted_s = 4.4 / 0.11 + 20.0 - 2.0 / 0.11
         assert first.error == pytest.approx(predicted_s / 40.0 - 1)
 
     def test_an_interval_has_the_error_of_the_other_applications(self) -> None:

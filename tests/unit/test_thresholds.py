@@ -12,7 +12,8 @@ from tests.readability import PACKAGE, modules
 
 FILES = [f"{stage}/thresholds.py" for stage in thresholds.stages()]
 STAGES = {
-    *("events", "forecasts", "loops", "models", "monitor", "phase_execution", "phases"),
+    *("events", "forecasts", "loops", "matching", "models", "monitor"),
+    *("phase_execution", "phases"),
     *("prediction", "reference", "signature", "skeleton", "symbols", "trust"),
     *("workload",),
 }

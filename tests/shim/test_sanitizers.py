@@ -18,7 +18,6 @@ pytestmark = pytest.mark.mpi
 
 EXAMPLES = {
     "heat2d": ("64", "30"),
-    "conjugate_gradient": ("500", "8", "5"),
     "bucket_sort": ("1000", "5"),
     "master_worker": ("20", "300", "10"),
 }

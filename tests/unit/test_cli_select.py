@@ -65,7 +65,7 @@ def test_sets_are_ordered_with_the_keys_of_predict(capsys, folders):
     assert (best["verdict"], best["doubts"]) == ("trust", [])
     assert best["best_probability"] > 0.99
     assert len(others) == 5
-    whole_s = 3 * FACTS.application_s + (20.0 - FACTS.application_s) / 3
+    whole_s = 3 * FACTS.application_s + 20.0 - FACTS.application_s
     assert others[-1]["predicted_s"] == pytest.approx(whole_s)
     assert found["failed"] == []
 

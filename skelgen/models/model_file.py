@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,6 @@ _MEMBERS = (
 _MOST_RUNS = 10**12
 
 
-#: Fields of what scales the interval of a model, in the order of the file.
-_OF_SCALE = (
-    *("noise", "terms", "runs", "factor", "tested"),
-    *("ahead", "falls", "middle", "smallest"),
-)
-
-
 def model_facts(model: Model) -> dict[str, Any]:
     """Return what the file of a model holds."""
     return {
@@ -53,7 +47,7 @@ def model_facts(model: Model) -> dict[str, Any]:
         ],
         "quantity": model.quantity,
         "unit": model.unit,
-        "scale": {name: getattr(model.scale, name) for name in _OF_SCALE},
+        "scale": asdict(model.scale),
         "alternatives": [
             {"share": share, "formula": to_text(formula)}
             for share, formula in model.alternatives

@@ -122,7 +122,11 @@ def report_of(
     said = [*warnings, *_warnings(table, fraction)]
     said += [str(one) for one in unlike_doubts(signature.unseen, not_computed)]
     if scaling_factor > good:
-        said.append(_too_large(scaling_factor, good, smallest_s))
+        said.append(
+            f"K = {scaling_factor:g} leaves less than one full iteration of the "
+            f"dominant sequence: take K <= {good:g}, a skeleton of "
+            f"{format_seconds(smallest_s)} and more"
+        )
     said += _unmet(signature.application_s, scaling_factor, expected_s, fixed_s)
     if share > LEAST_DROPPED_WARNED:
         said.append(f"run time not represented in the skeleton: {share:.1%}")
@@ -141,14 +145,6 @@ def report_of(
         fixed_s=fixed_s,
         compute_s=longest_compute_s(programs),
         divided=_division(quantities, fraction * scaling_factor),
-    )
-
-
-def _too_large(scaling_factor: float, good: float, smallest_s: float) -> str:
-    return (
-        f"K = {scaling_factor:g} leaves less than one full iteration of the "
-        f"dominant sequence: take K <= {good:g}, a skeleton of "
-        f"{format_seconds(smallest_s)} and more"
     )
 
 

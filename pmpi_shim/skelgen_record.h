@@ -76,6 +76,7 @@ enum skelgen_record_tag {
 	SKELGEN_REC_UNSEEN = 18,
 	SKELGEN_REC_LOAD = 20,
 	SKELGEN_REC_QUEUED = 21,
+	SKELGEN_REC_TOUCHED = 22,
 	SKELGEN_REC_CHECK = 0x40, /* of the file, not of the run: its checksums */
 	SKELGEN_REC_EVENT = 0x80, /* bit: this is an event, the other bits are: */
 };

@@ -134,10 +134,4 @@ def descriptions() -> st.SearchStrategy[SkeletonDescription]:
         ),
         events=COUNT,
         warnings=tuples(TEXT),
-    ).map(_with_computation)
-
-
-def _with_computation(known: SkeletonDescription) -> SkeletonDescription:
-    """Say whether it computes arithmetic, as reading does."""
-    plain = known.compute is None or known.compute.mix.arithmetic == 1
-    return replace(known, facts=replace(known.facts, arithmetic=plain))
+    )

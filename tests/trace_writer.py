@@ -282,6 +282,10 @@ class RankWriter:
         known = bool(queue) + 2 * bool(pressure)
         self.define("LOAD", *map(varint, (known, *queue, *pressure)))
 
+    def touched(self, *numbers: int) -> None:
+        """Append looks, KiB and time [us] of narrow ones, and of broad ones."""
+        self.define("TOUCHED", *map(varint, numbers))
+
     def unseen(
         self,
         *numbers: int,

@@ -22,6 +22,7 @@ from benchmarks.accuracy.results import (
     FITTED,
     PAPER,
     SMALL,
+    TOUCHED,
     Key,
     Log,
     Refusal,
@@ -129,8 +130,9 @@ class Bench:
             return
         self.share(scenario.reference)
         if not target.exists():
-            self._recorded(one, one.command, scenario, folder / "unfinished")
-            (folder / "unfinished").rename(target)
+            unfinished = folder / "unfinished"
+            self._recorded(one, one.command, scenario, unfinished, whole=True)
+            unfinished.rename(target)
             tell(f"{one.name}, {one.ranks} ranks: recorded")
         for what, length_s in methods:
             self._build(one, scenario, what, length_s)
@@ -148,7 +150,8 @@ class Bench:
             if what == FITTED:
                 self._fit_mix(one)
             else:
-                line += ["--compute-mix", _ARITHMETIC]
+                mix = TOUCHED if what == TOUCHED else _ARITHMETIC
+                line += ["--compute-mix", mix]
             if what == PAPER:
                 line += ["--method", PAPER]
             self._at_head(line, one, self.limit_s)
@@ -235,12 +238,21 @@ class Bench:
         return facts.expected_s / facts.application_s
 
     def _recorded(
-        self, one: Application, text: str, scenario: Scenario, target: Path
+        self,
+        one: Application,
+        text: str,
+        scenario: Scenario,
+        target: Path,
+        *,
+        whole: bool = False,
     ) -> tuple[float, float]:
-        """Run a command under the recorder; return time [s] and share of MPI [1]."""
+        """Run a command under the recorder; return time [s] and share of MPI [1].
+
+        Whole recordings have samples of CPU time and of memory, as those of users do.
+        """
         line = ["skelgen", "record", "--force", "-o", str(target), "--"]
         line += self._launch(one, one.words(text), scenario)
-        self._at_head(line, one, self.limit_s)
+        self._at_head(line, one, self.limit_s, {} if whole else _UNDISTURBED)
         # Competing hosts outweigh what is outside the cluster.
         info = ["skelgen", "info", "--json", str(target)]
         facts = self._at_head(info, one, self.limit_s)
@@ -258,7 +270,13 @@ class Bench:
         launcher = launcher_of(one.installed_mpi())
         return launcher.arguments(program, ranks=one.ranks, hosts=hosts)
 
-    def _at_head(self, words: Sequence[str], one: Application, limit_s: float) -> str:
+    def _at_head(
+        self,
+        words: Sequence[str],
+        one: Application,
+        limit_s: float,
+        settings: Mapping[str, str] = _UNDISTURBED,
+    ) -> str:
         """Run a command where launchers belong; return what it printed.
 
         What does not end within its limit [s] is ended with all its ranks: with the
@@ -270,7 +288,7 @@ class Bench:
             process = subprocess.Popen(
                 self.cluster.words("head", words),
                 cwd=self._folder(one),
-                env=self._environment(one, self.cluster.environment() | _UNDISTURBED),
+                env=self._environment(one, {**self.cluster.environment(), **settings}),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

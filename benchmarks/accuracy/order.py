@@ -24,6 +24,7 @@ from benchmarks.accuracy.results import (
     PAPER,
     SKELETON,
     SMALL,
+    TOUCHED,
     Key,
 )
 from tests.testbed.scenarios import Scenario
@@ -53,7 +54,8 @@ class Design:
     def methods(self, scenario: Scenario) -> list[tuple[str, float]]:
         """Return the skeletons that run in a scenario: how built, wanted time [s]."""
         # The scenario with a placement of its own is about kinds of computation only.
-        both = (SKELETON, FITTED) if scenario.hosts else (FITTED, PAPER)
+        ours = (FITTED, TOUCHED)
+        both = (SKELETON, *ours) if scenario.hosts else (*ours, PAPER)
         found = [(kind, s) for s in self.other_lengths_s for kind in both]
         if not scenario.hosts:
             found = [(SKELETON, s) for s in self.lengths_s] + found

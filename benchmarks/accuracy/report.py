@@ -16,13 +16,14 @@ import yaml
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.goals import LONG_S, answer, goals
 from benchmarks.accuracy.intervals import apart, apart_by_scenario, methods
-from benchmarks.accuracy.judge import Judgement, judge, reference
+from benchmarks.accuracy.judge import Judgement, by_default, judge, reference
 from benchmarks.accuracy.markdown import table
 from benchmarks.accuracy.results import (
     APPLICATION,
     FITTED,
     SKELETON,
     SMALL,
+    TOUCHED,
     Results,
     options_of,
 )
@@ -94,7 +95,7 @@ def _figure(title: str, found: Sequence[Judgement], key: Field) -> str:
 
 def _spread(found: Sequence[Judgement]) -> str:
     """Write errors and intervals by method."""
-    ours = [one for one in found if one.method == SKELETON]
+    ours = by_default(found)
     groups = {
         **_columns(found),
         f"**{LONG_S:g} s and more**": [o for o in ours if o.length_s >= LONG_S],
@@ -121,7 +122,7 @@ def _spread(found: Sequence[Judgement]) -> str:
 
 def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
     """Write errors of ours by the MPI of the applications."""
-    ours = [one for one in found if one.method == SKELETON]
+    ours = by_default(found)
     rows = []
     for mpi in dict.fromkeys(mpis.get(one.application, "") for one in ours):
         group = [one for one in ours if mpis.get(one.application, "") == mpi]
@@ -161,7 +162,7 @@ def _large(found: Sequence[Judgement], causes: Mapping[str, str]) -> str:
             or causes.get(one.application, ""),
         ]
         for one in found
-        if one.method in (SKELETON, FITTED) and abs(one.error) > LARGE
+        if one.method in (SKELETON, FITTED, TOUCHED) and abs(one.error) > LARGE
     ]
     return table(["application", "scenario", "skeleton", "error", "cause"], rows)
 
@@ -304,7 +305,7 @@ def _figures(found: Sequence[Judgement]) -> dict[str, str]:
     """Draw the errors; without any there is nothing to draw."""
     if not found:
         return {}
-    ours = [one for one in found if one.method == SKELETON]
+    ours = by_default(found)
     return {
         "applications": _figure(
             "Error by application", ours, lambda one: one.application

@@ -14,6 +14,7 @@
 #include <mpi.h>
 
 #include "base/map.h"
+#include "base/touched.h"
 #include "skelgen_record.h"
 
 #if defined(OPEN_MPI)
@@ -295,6 +296,7 @@ struct skelgen_stream {
 	uint64_t sample_ticks;
 	uint64_t sample_switches;
 	struct skelgen_load load;
+	struct skelgen_touched touched;
 	uint32_t object;
 	uint32_t error;
 	struct skelgen_status_entry *statuses;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "event/run_queue.h"
+#include "event/touched_memory.h"
 
 /*
  * Sample the CPU time: how long the thread did not run since the previous sample, as far as
@@ -77,5 +78,5 @@ SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t be
 		s->special |= SKELGEN_SPECIAL_LOST;
 		share_out(s);
 	}
-	return begin;
+	return skelgen_touched_count(s, begin);
 }

@@ -6,6 +6,7 @@
 #include "encode/mapped_file.h"
 #include "event/clock_record.h"
 #include "event/run_queue.h"
+#include "event/touched_memory.h"
 #include "event/unpredicted.h"
 #include "intern/call_site.h"
 
@@ -313,6 +314,8 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 		emit(s, shape, call, &x);
 	s->last_end = end;
 	clear_extras(s);
+	if (s->touched.wanted)
+		skelgen_touched_mark(s);
 	if (s->write > s->limit && !s->stopped)
 		skelgen_grow(s);
 }

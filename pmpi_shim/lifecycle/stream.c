@@ -12,6 +12,7 @@
 #include "event/clock_record.h"
 #include "event/event.h"
 #include "event/run_queue.h"
+#include "event/touched_memory.h"
 #include "intern/interned.h"
 #include "intern/prediction.h"
 #include "lifecycle/trace_folder.h"
@@ -227,6 +228,7 @@ void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int c
 			write_counts(s);
 			write_usage(s);
 			skelgen_unseen_write(s);
+			skelgen_touched_write(s);
 		}
 		skelgen_load_end(s);
 		skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
@@ -250,6 +252,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	skelgen_unseen_thread_begins(s, s->thread ? cpu_ns : skelgen_thread_cpu_ns());
 	s->sample_ticks = ticks;
 	skelgen_load_begin(s);
+	skelgen_touched_begin(s);
 	skelgen_clock_record(s, SKELGEN_AT_INIT);
 	skelgen_folder_remark(s);
 }

@@ -6,7 +6,7 @@ import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -70,8 +70,9 @@ def build(
         str,
         typer.Option(
             help="Shares of arithmetic, streaming and pointer chasing in the "
-            "computation, and if wanted their working set in MiB: 60,30,10,12.",
-            show_default="as skelgen mix fitted it, or 100,0,0",
+            "computation, and if wanted their working set in MiB: 60,30,10,12. Or "
+            "touched: by the memory that the recorder saw it touch.",
+            show_default="as skelgen mix fitted it, or touched, or 100,0,0",
         ),
     ] = "",
     method: Annotated[
@@ -130,7 +131,7 @@ def _print(built: Built) -> None:
             ("K", f"{built.scaling_factor:.4g}"),
             ("signature", f"{built.signature_items} items"),
             ("skeleton", f"{built.skeleton_events} events"),
-            *([("computation", built.fitted_mix)] if built.fitted_mix else []),
+            ("computation", _computation(built)),
             ("expected", format_seconds(built.expected_s)),
             *([("divided", built.divided)] if built.divided else []),
             ("dropped", f"{built.dropped_share:.2%} of the application's time"),
@@ -148,6 +149,21 @@ def _print(built: Built) -> None:
     )
 
 
+#: What the words of `Built.mix_origin` say of the computation.
+_ORIGINS = {
+    "fitted": "as skelgen mix fitted it",
+    "touched": "by the memory that it touches",
+    "typed": "as typed",
+}
+
+
+def _computation(built: Built) -> str:
+    """Say what computation consists of, and how that is known."""
+    if built.mix_origin not in _ORIGINS:
+        return "arithmetic"
+    return f"{built.mix}: {_ORIGINS[built.mix_origin]}"
+
+
 def _threshold(text: str) -> float | str | None:
     """Read ``auto`` or a number from 0 to 1; None when the option is not given."""
     if text in ("", "auto"):
@@ -163,10 +179,12 @@ def _threshold(text: str) -> float | str | None:
     return value
 
 
-def _mix(text: str) -> Mix | None:
-    """Read three shares, brought to the sum 1, and a working set; None if not given."""
+def _mix(text: str) -> Mix | Literal["touched"] | None:
+    """Read ``touched``, or three shares, brought to the sum 1, and a working set."""
     if not text:
         return None
+    if text == "touched":
+        return "touched"
     from skelgen.reference.compute import Mix
 
     try:
@@ -182,7 +200,7 @@ def _mix(text: str) -> Mix | None:
         raise UsageError(
             f"--compute-mix {text}: expected three shares (arithmetic, streaming, "
             "pointer chasing) and if wanted a working set [MiB], such as 60,30,10 or "
-            "60,30,10,4"
+            "60,30,10,4, or touched"
         )
     arithmetic, streaming, chasing = (share / sum(shares) for share in shares)
     read = Mix(arithmetic, streaming, chasing)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.events.thresholds import LOADED_SHARE
+from skelgen.events.touched_memory import Touched, touched_of
 from skelgen.events.uncounted_calls import unit_ns
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
@@ -44,6 +45,8 @@ class Conditions:
         the machine where it is largest [1]; None where no kernel says.
     usage_queries : int
         How often the program asked for its CPU time outside MPI.
+    touched : Touched or None
+        What memory computation touches; None where the recorder saw nothing of it.
     apart : bool
         Whether each gap says how long a rank slept in it, and how long others had its
         core: then skeletons sleep, too.
@@ -60,6 +63,7 @@ class Conditions:
     unknown_s: float
     pressure: float | None
     usage_queries: int
+    touched: Touched | None
     apart: bool
 
     @property
@@ -179,6 +183,7 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         unknown_s=unknown_s,
         pressure=_pressure(files),
         usage_queries=sum(file.definitions.usage_queries for file in files),
+        touched=touched_of(files),
         apart=all(told_apart(files)),
     )
 

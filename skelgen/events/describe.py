@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skelgen.events.summary import RunSummary
+from skelgen.events.touched_memory import Touched
 from skelgen.units import format_bytes, format_seconds
 
 _MOST_FUNCTIONS = 20
@@ -67,7 +68,14 @@ def _head(run: RunSummary) -> str:
         rows.insert(-3, ("between calls", _between(run)))
     if run.taken.usage_queries:
         rows.insert(-2, ("CPU time asked for", _queries(run)))
+    if run.taken.touched:
+        rows.insert(-2, ("memory touched", _touched(run.taken.touched)))
     return _table(rows, "<<")
+
+
+def _touched(touched: Touched) -> str:
+    per_s = format_bytes(touched.bytes_per_us * 1e6)
+    return f"{format_bytes(touched.set_bytes)} a rank, {per_s} a second between calls"
 
 
 def _checksums(run: RunSummary) -> str:

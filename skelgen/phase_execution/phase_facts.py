@@ -83,9 +83,9 @@ class PhaseFacts:
         return PHASES
 
     @property
-    def arithmetic(self) -> bool:
-        """Return False: it computes as the application does."""
-        return False
+    def fitted(self) -> bool:
+        """Return True: it computes as the application does."""
+        return True
 
     @property
     def scaling_factor(self) -> None:

@@ -6,6 +6,7 @@ import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import new_folder
@@ -17,9 +18,9 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.pipeline.call_observers import SeenCalls, timeline_beside
 from skelgen.pipeline.call_sites import LINES_FILE, lines_for
+from skelgen.pipeline.computation import ARITHMETIC, Computation, computation_of
 from skelgen.pipeline.left_out import LeftOut
-from skelgen.pipeline.machine_mpi import speed_of
-from skelgen.pipeline.mix import MIX_FILE, fitted_mix, mix_text
+from skelgen.pipeline.mix import MIX_FILE, mix_text
 from skelgen.pipeline.page import page_text
 from skelgen.pipeline.page_file import PAGE_FILE
 from skelgen.pipeline.phases import of_run
@@ -34,8 +35,7 @@ from skelgen.prediction.skeleton_file import (
 )
 from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.reference.compute import ComputeCalibration, Mix
-from skelgen.reference.mix_fit import Fit
+from skelgen.reference.compute import Mix
 from skelgen.signature import Signature
 from skelgen.signature.write import signature_text
 from skelgen.skeleton import Plan
@@ -62,9 +62,9 @@ class BuildOptions:
         Time of the skeleton, in place of K [s].
     similarity_threshold : float or str or None
         0 to 1, ``auto``, or None for clusters without gaps.
-    compute_mix : Mix or None
-        What computation consists of; None for what was fitted to the run, or
-        arithmetic.
+    compute_mix : Mix or ``touched`` or None
+        What computation consists of; ``touched``: what touches as much memory as the
+        recorder saw; None for what was fitted to the run, else that, else arithmetic.
     strict : bool
         Fail where the skeleton would not be trusted.
     method : str
@@ -74,7 +74,7 @@ class BuildOptions:
     scaling_factor: float | None
     target_s: float | None
     similarity_threshold: float | str | None
-    compute_mix: Mix | None
+    compute_mix: Mix | Literal["touched"] | None
     strict: bool
     method: str = "whole-events"
 
@@ -106,6 +106,8 @@ class Built:
     divided : str
         What became of computation and bytes where whole calls are too coarse for K;
         else empty.
+    mix, mix_origin : str
+        What computation consists of, and how that is known.
     """
 
     output: Path
@@ -121,6 +123,8 @@ class Built:
     warnings: tuple[str, ...]
     fitted_mix: str = ""
     divided: str = ""
+    mix: str = str(Mix())
+    mix_origin: str = ARITHMETIC
 
 
 def build(
@@ -189,17 +193,17 @@ def _written(
     progress: Progress,
 ) -> Built:
     """Plan a skeleton and write its folder."""
-    fitted = fitted_mix(source) if options.compute_mix is None else None
     scaling_factor = _scaling_factor(options, signature)
     output = output or Path(f"{_name(source)}-k{scaling_factor:.4g}")
     with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scaling_factor, options, progress)
-        mix = options.compute_mix if fitted is None else fitted.mix
-        speed = speed_of(signature, mix)
-        files = _files(plan, speed, fitted)
+        computation = computation_of(
+            source, signature, options.compute_mix, options.method
+        )
+        files = _files(plan, computation)
         long = _told_length(plan, files)
         phases = _phases(source, signature, progress, seen)
-        described = _described(plan, speed, run, fitted, seen)
+        described = _described(plan, computation, run, seen)
         files[FACTS_FILE] = described.text()
         if phases is not None:
             files[store.PHASES_FILE] = store.text_of(phases)
@@ -218,7 +222,7 @@ def _written(
         )
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
-    return _built(plan, output, fitted, long)
+    return _built(plan, output, computation, long)
 
 
 def _phases(
@@ -309,27 +313,26 @@ def _plan(
 
 def _described(
     plan: Plan,
-    speed: ComputeCalibration,
+    computation: Computation,
     run: RunFacts | None,
-    fitted: Fit | None,
     seen: SeenCalls,
 ) -> SkeletonDescription:
     """Return all that is known of the skeleton."""
     return SkeletonDescription.of(
         plan,
-        speed,
+        computation.speed,
         launch=None if run is None else RecordedLaunch(run.folder, run.environment),
-        mix_error=None if fitted is None else fitted.error,
+        mix_error=computation.mix_error,
         waits=seen.waits,
     )
 
 
-def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[str, str]:
+def _files(plan: Plan, computation: Computation) -> dict[str, str]:
     """Return the program, its signature, and what its computation consists of."""
-    files = dict(render(plan, calibration=speed))
+    files = dict(render(plan, calibration=computation.speed))
     files[SIGNATURE_FILE] = signature_text(plan.signature)
-    if fitted is not None:
-        files[MIX_FILE] = mix_text(fitted)
+    if computation.fitted is not None:
+        files[MIX_FILE] = mix_text(computation.fitted)
     return files
 
 
@@ -342,9 +345,9 @@ def _told_length(plan: Plan, files: dict[str, str]) -> tuple[str, ...]:
 
 
 def _built(
-    plan: Plan, output: Path, fitted: Fit | None, doubts: tuple[str, ...]
+    plan: Plan, output: Path, computation: Computation, doubts: tuple[str, ...]
 ) -> Built:
-    report, signature = plan.report, plan.signature
+    report, signature, fitted = plan.report, plan.signature, computation.fitted
     rank_s = signature.application_s * signature.ranks
     return Built(
         output=output,
@@ -367,4 +370,6 @@ def _built(
         warnings=(*report.warnings, *doubts),
         fitted_mix="" if fitted is None else str(fitted.mix),
         divided=report.divided,
+        mix=str(computation.speed.mix),
+        mix_origin=computation.origin,
     )

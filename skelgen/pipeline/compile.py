@@ -27,6 +27,7 @@ from skelgen.events.conditions import conditions, told_apart
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
+from skelgen.events.touched_memory import touched_of
 from skelgen.events.uncounted_calls import passed_on
 from skelgen.events.unrecorded_work import unseen_of
 from skelgen.launch.record import read_facts
@@ -328,6 +329,7 @@ def _result(
         usage_queries=sum(file.definitions.usage_queries for file in run.files),
         not_computed=_not_computed(run),
         unseen=unseen_of(run.files),
+        touched=touched_of(run.files),
         concurrent_ranks=concurrent,
         recorded_calls=calls,
     )

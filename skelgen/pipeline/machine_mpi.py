@@ -6,8 +6,10 @@ import logging
 from pathlib import Path
 
 from skelgen.errors import MachineError
+from skelgen.events.touched_memory import Touched
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
 from skelgen.reference.compute import ComputeCalibration, Mix, calibrate
+from skelgen.reference.touched_mix import calibrate_touching
 from skelgen.signature import Signature
 
 logger = logging.getLogger(__name__)
@@ -52,3 +54,12 @@ def speed_of(signature: Signature, mix: Mix | None) -> ComputeCalibration:
     processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
     compiler = reference_compiler(signature.provenance.mpi)
     return calibrate(compiler, mix=mix, processes=processes)
+
+
+def speed_touching(signature: Signature, touched: Touched) -> ComputeCalibration:
+    """Return the same of computation that touches memory as that of the recording."""
+    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
+    compiler = reference_compiler(signature.provenance.mpi)
+    return calibrate_touching(
+        str(compiler), touched.bytes_per_us, touched.set_bytes, processes
+    )

@@ -171,9 +171,9 @@ def _typical_s(facts: TrialFacts, runs: SetRuns) -> float:
 def cores_of(facts: TrialFacts, runs: Sequence[Timed]) -> str:
     """Return whether other processes had the cores of the ranks, too.
 
-    Where they had, computation loses its caches, and arithmetic that stands for it does
-    not: the error of predictions is another one. Arithmetic that nobody says it of is
-    taken to have shared its cores.
+    Where they had, computation loses its caches, and what stands for it may not: the
+    error of predictions is another one. Unless it was fitted, a skeleton that nobody
+    says it of is taken to have shared its cores.
 
     Parameters
     ----------
@@ -184,13 +184,13 @@ def cores_of(facts: TrialFacts, runs: Sequence[Timed]) -> str:
     Returns
     -------
     str
-        ``own`` or ``shared``; empty of other computation that did not have its cores
+        ``own`` or ``shared``; empty of fitted computation that did not have its cores
         alone, for no results are known of it.
     """
     waits = [one.queued_s / one.time_s for one in runs if one.queued_s is not None]
     if waits and statistics.median(waits) <= LOADED_SHARE:
         return OWN_CORES
-    return SHARED_CORES if facts.arithmetic else ""
+    return "" if facts.fitted else SHARED_CORES
 
 
 def method_error(

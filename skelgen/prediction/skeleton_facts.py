@@ -63,8 +63,6 @@ class SkeletonFacts:
     mix_error : float or None
         How unlike the application's computation the skeleton's is beside known
         competitors [1]; None when that was not measured.
-    arithmetic : bool
-        Whether it computes in registers only, whatever the application does.
     method : str
         Rules that the skeleton was planned by.
     dealers : tuple of int
@@ -99,7 +97,6 @@ class SkeletonFacts:
     environment: tuple[tuple[str, str], ...]
     calibration: Calibration | None = None
     mix_error: float | None = None
-    arithmetic: bool = True
     method: str = WHOLE_EVENTS
     dealers: tuple[int, ...] = ()
     not_computed: tuple[tuple[str, float], ...] = ()
@@ -109,6 +106,11 @@ class SkeletonFacts:
     recorded: str = ""
     waits: tuple[WaitState, ...] = ()
     planned_compute_s: float | None = None
+
+    @property
+    def fitted(self) -> bool:
+        """Return whether its computation was measured beside competitors."""
+        return self.mix_error is not None
 
     @property
     def quiet_s(self) -> float:

@@ -122,7 +122,6 @@ class SkeletonDescription:
             folder=launch.folder,
             environment=launch.environment,
             mix_error=mix_error,
-            arithmetic=compute.mix.arithmetic == 1,
             waits=tuple(waits),
             **_planned(plan),
         )
@@ -302,11 +301,8 @@ def _fields(document: Field) -> dict[str, Field]:
 def _description(known: Mapping[str, Field]) -> SkeletonDescription:
     origin = known["signature"].mapping(("ranks_per_host",), optional=None)
     compute = read_calibration(known["compute"]) if "compute" in known else None
-    facts = _facts(known, origin)
-    if compute is not None:
-        facts = replace(facts, arithmetic=compute.mix.arithmetic == 1)
     return SkeletonDescription(
-        facts=facts,
+        facts=_facts(known, origin),
         compute=compute,
         **read_given(origin, _OF_SIGNATURE),
         **read_given(known, {"warnings": Field.texts}),

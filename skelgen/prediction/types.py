@@ -178,10 +178,11 @@ class TrialFacts(Protocol):
         """Return what tells methods with different errors apart."""
 
     @property
-    def arithmetic(self) -> bool:
-        """Return whether it computes in registers only, whatever the application does.
+    def fitted(self) -> bool:
+        """Return whether its computation slows down as the application's does.
 
-        Such computation is not slowed down by what other processes do to caches.
+        That was measured beside competitors, or it is the application itself. Other
+        computation may keep caches that the application loses.
         """
 
     @property

@@ -23,6 +23,10 @@ SLOWDOWN_NOISE = 0.02
 #: Smaller shares of a mixture are left out [1]. A judgement, not measured.
 LEAST_MIX_SHARE = 0.005
 
+#: A skeleton's working set is at most so large [bytes]: well beyond all caches, larger
+#: ones are as slow. A judgement, not measured.
+LARGEST_SET_BYTES = 128 << 20
+
 #: Slowdowns below this tell nothing of how parts add up [1]. A judgement, not measured.
 LEAST_EXCESS = 0.005
 

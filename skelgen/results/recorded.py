@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 from skelgen.events.objects import ObjectSummary
 from skelgen.events.sites import SiteSummary
 from skelgen.events.summary import CommunicatorSummary, FunctionSummary
+from skelgen.events.touched_memory import Touched
 from skelgen.results.base import Result
 
 if TYPE_CHECKING:
@@ -106,6 +107,30 @@ class UnseenWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryTouched:
+    """What memory the computation of the ranks touches, their mean.
+
+    Attributes
+    ----------
+    bytes_per_us : float
+        Memory that a gap between two calls touches, for its length [bytes/us].
+    set_bytes : int
+        Memory that a rank touches in some 20 ms, its working set [bytes].
+    looks : int
+        How often the recorder looked, all ranks.
+    """
+
+    bytes_per_us: float
+    set_bytes: int
+    looks: int
+
+    @classmethod
+    def of(cls, found: Touched | None) -> Self | None:
+        """Return what is said of it, None where the recorder saw nothing."""
+        return None if found is None else cls(**asdict(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InfoResult(Result):
     """What was recorded.
 
@@ -162,6 +187,8 @@ class InfoResult(Result):
         Share of the time in which a task of the host waited for a core [0 to 1].
     usage_queries : int
         Questions of the application for its CPU time.
+    touched : MemoryTouched or None
+        What memory computation touches; None where the recorder saw nothing of it.
     unseen : UnseenWork or None
         What the ranks did that no event shows; None where the recorder did not look.
     recorder_s, recorder_share : float
@@ -207,6 +234,7 @@ class InfoResult(Result):
     unknown_s: float
     pressure: float | None
     usage_queries: int
+    touched: MemoryTouched | None
     unseen: UnseenWork | None
     recorder_s: float
     recorder_share: float
@@ -232,6 +260,7 @@ class InfoResult(Result):
             passed={each.name: each.calls for each in one.passed},
             passed_s={each.name: each.time_s for each in one.passed},
             local={each.name: each.calls for each in one.local},
+            touched=MemoryTouched.of(one.taken.touched),
             unseen=UnseenWork.of(one.unseen),
             page=page,
         )

@@ -150,7 +150,12 @@ class BuildResult(Result):
     warnings : sequence of str
         What may make it unlike the application.
     fitted_mix : str
-        Computation as skelgen mix fitted it; empty: arithmetic, or as typed.
+        Computation as skelgen mix fitted it; empty: not fitted.
+    mix : str
+        What computation consists of: shares of arithmetic, streaming and pointer
+        chasing [%], and their working set [MiB].
+    mix_origin : str
+        How that is known: fitted, touched, typed or arithmetic.
     divided : str
         What became of computation and bytes where whole calls are too coarse for K.
     """
@@ -169,6 +174,8 @@ class BuildResult(Result):
     left_out: Sequence[LeftOut]
     warnings: Sequence[str]
     fitted_mix: str
+    mix: str
+    mix_origin: str
     divided: str
 
     @classmethod
@@ -187,6 +194,8 @@ class BuildResult(Result):
             left_out=found.left_out,
             warnings=found.warnings,
             fitted_mix=found.fitted_mix,
+            mix=found.mix,
+            mix_origin=found.mix_origin,
             divided=found.divided,
         )
 

@@ -13,6 +13,7 @@ from skelgen.documents.document import read_document
 from skelgen.documents.document_field import Field
 from skelgen.documents.numbers import MOST_RANKS, NumberError, reals
 from skelgen.errors import InputError
+from skelgen.events.touched_memory import Touched
 from skelgen.launch.secrets import hidden
 from skelgen.signature.check import (
     check_ages,
@@ -42,6 +43,7 @@ from skelgen.trust.skeleton_doubts import read_not_computed
 #: Leaves x ranks of a group.
 _MOST_CELLS = 10_000_000
 _MOST_EVENTS = 1 << 60
+_LARGEST_SET_BYTES = 1 << 60
 #: Kinds of the first families, which are always there.
 _BUILT_IN = ("world", "self")
 #: What made a communicator: dup, split, cart_sub, fence_window.
@@ -60,7 +62,7 @@ _FIELDS = (
     "symbols",
     "groups",
 )
-_OPTIONAL = ("recorded_calls", "not_computed", "unseen")
+_OPTIONAL = ("recorded_calls", "not_computed", "unseen", "touched")
 
 
 def read_signature(path: Path) -> Signature:
@@ -115,7 +117,19 @@ def read_signature(path: Path) -> Signature:
         recorded_calls=_recorded_calls(fields.get("recorded_calls")),
         not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(unseen) if unseen else None,
+        touched=_touched(fields.get("touched")),
         **counts,
+    )
+
+
+def _touched(field: Field | None) -> Touched | None:
+    if field is None:
+        return None
+    fields = field.mapping(("bytes_per_us", "set_bytes", "looks"))
+    return Touched(
+        bytes_per_us=fields["bytes_per_us"].amount(),
+        set_bytes=fields["set_bytes"].integer(0, _LARGEST_SET_BYTES),
+        looks=fields["looks"].integer(1, _MOST_EVENTS),
     )
 
 

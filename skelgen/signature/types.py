@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.touched_memory import Touched
 from skelgen.loops import Nest
 from skelgen.trust.recording_doubts import Unseen
 from skelgen.trust.skeleton_doubts import NotComputed
@@ -194,6 +195,8 @@ class Signature:
     concurrent_ranks : int
         Ranks whose threads were in calls at the same time: one thread in their place
         executes these calls one after the other.
+    touched : Touched or None
+        What memory computation touches; None where the recorder did not see it.
     recorded_calls : tuple of (str, int, float)
         Each function with its calls and the time inside them [s], all ranks, as
         recorded: also calls that have no symbol, whose time is computation here. Empty
@@ -215,6 +218,7 @@ class Signature:
     usage_queries: int = 0
     not_computed: NotComputed = ()
     unseen: Unseen | None = None
+    touched: Touched | None = None
     concurrent_ranks: int = 0
     recorded_calls: tuple[tuple[str, int, float], ...] = ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ def signature_text(signature: Signature) -> str:
         *_counts(signature),
         *_not_computed(signature),
         *unseen_lines(signature.unseen),
+        *_touched(signature),
         *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
         *_list("families", [_family(family) for family in signature.families]),
     ]  # fmt: skip
@@ -81,6 +83,10 @@ def _counts(signature: Signature) -> list[str]:
 def _not_computed(signature: Signature) -> list[str]:
     parts = [f"{what}: {format_real(t)}" for what, t in signature.not_computed]
     return [f"not_computed: {{{', '.join(parts)}}}"] if parts else []
+
+
+def _touched(signature: Signature) -> list[str]:
+    return [f"touched: {_flow(asdict(signature.touched))}"] if signature.touched else []
 
 
 def unseen_lines(unseen: Unseen | None) -> list[str]:

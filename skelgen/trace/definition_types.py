@@ -216,6 +216,40 @@ class LoadTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class Looks:
+    """What the recorder saw when it looked which memory was touched.
+
+    Attributes
+    ----------
+    count : int
+    kib : int
+        Memory that was touched, sum of all looks [KiB].
+    time_us : int
+        In so much time [us].
+    """
+
+    count: int
+    kib: int
+    time_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedMemory:
+    """What memory the computation of a rank touched.
+
+    Attributes
+    ----------
+    narrow : Looks
+        Each at one gap between two calls.
+    broad : Looks
+        Each at some 20 ms, calls and waits among them.
+    """
+
+    narrow: Looks
+    broad: Looks
+
+
+@dataclass(frozen=True, slots=True)
 class Definitions:
     """Everything that a file defines beside its call shapes.
 
@@ -243,6 +277,8 @@ class Definitions:
         older traces.
     load : LoadTotals or None
         None in older traces, and when the process was killed.
+    touched : TouchedMemory or None
+        None where the kernel does not say, in older traces, and of killed processes.
     windows, files : dict of int to int, dict of int to str
         Of their communicators: own memory [bytes], name.
     notes : tuple of str
@@ -265,6 +301,7 @@ class Definitions:
     passed_units: dict[int, int]
     usage_queries: int
     load: LoadTotals | None
+    touched: TouchedMemory | None
     windows: dict[int, int]
     files: dict[int, str]
     notes: tuple[str, ...]

@@ -17,9 +17,11 @@ from skelgen.trace.definition_types import (
     End,
     FunctionDefinition,
     LoadTotals,
+    Looks,
     OffsetSample,
     Ragged,
     RankUnseen,
+    TouchedMemory,
     TypeDefinition,
 )
 from skelgen.trace.format import trace_format
@@ -58,6 +60,7 @@ class Collector:
         self.passed_units: dict[int, int] = {}
         self.usage_queries = 0
         self.load: LoadTotals | None = None
+        self.touched: TouchedMemory | None = None
         self.windows: dict[int, int] = {}
         self.files: dict[int, str] = {}
         self.notes: list[str] = []
@@ -82,6 +85,7 @@ class Collector:
             constants["REC_USAGE"]: self._usage,
             constants["REC_LOAD"]: self._load,
             constants["REC_UNSEEN"]: self._unseen,
+            constants["REC_TOUCHED"]: self._touched,
         }
 
     def take(self, tag: int, payload: bytes) -> None:
@@ -112,6 +116,7 @@ class Collector:
             passed_units=self.passed_units,
             usage_queries=self.usage_queries,
             load=self.load,
+            touched=self.touched,
             windows=self.windows,
             files=self.files,
             notes=tuple(self.notes),
@@ -219,6 +224,12 @@ class Collector:
             all_queued_us=queued[2] if queue else 0,
             pressure_us=payload.varint(2**62) if pressure else None,
         )
+
+    def _touched(self, payload: Payload) -> None:
+        narrow, broad = (
+            Looks(*(payload.varint(2**62) for _ in range(3))) for _ in range(2)
+        )
+        self.touched = TouchedMemory(narrow, broad)
 
     def _unseen(self, payload: Payload) -> None:
         numbers = [payload.varint(2**62) for _ in range(6)]

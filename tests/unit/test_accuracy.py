@@ -340,10 +340,16 @@ class TestOrder:
         for scenario, keys in trials(self.DESIGN, "a", 0, small=True):
             whats.setdefault(scenario.name, set()).update(key.what for key in keys)
         assert "paper2005" not in whats[SCENARIOS[6].name]
-        assert whats[SCENARIOS[6].name] == {"skeleton", "fitted", "application"}
+        assert whats[SCENARIOS[6].name] == {
+            "skeleton",
+            "fitted",
+            "touched",
+            "application",
+        }
         assert whats[SCENARIOS[1].name] == {
             "skeleton",
             "fitted",
+            "touched",
             "paper2005",
             "application",
             "small",

@@ -107,7 +107,7 @@ def test_build_names_what_it_leaves_out_with_its_time(capsys, stored: Path):
     lines = [x for x in capsys.readouterr().out.splitlines() if "left out" in x]
     share = 0.25 / (2 * known.application_s)
     assert lines[0] == (
-        f"left out   12 calls, 250 ms of all ranks, {share:.2%} of the time: "
+        f"left out     12 calls, 250 ms of all ranks, {share:.2%} of the time: "
         "MPI_Raccumulate: function that skeletons do not reproduce"
     )
     assert len(lines) == 2

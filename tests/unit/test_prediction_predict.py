@@ -115,19 +115,19 @@ def test_noisy_runs_widen_the_interval_and_are_doubted():
 
 
 @pytest.mark.parametrize(
-    ("queued_s", "arithmetic", "cores"),
+    ("queued_s", "mix_error", "cores"),
     [
-        ((0.0, 0.1, 1.0), True, "own"),
-        ((0.0, 0.1, 1.0), False, "own"),
-        ((0.0, 0.4, 1.0), True, "shared"),
-        ((0.0, 0.4, 1.0), False, ""),
-        ((None, None, None), True, "shared"),
-        ((None, None, 0.0), True, "own"),
+        ((0.0, 0.1, 1.0), None, "own"),
+        ((0.0, 0.1, 1.0), 0.02, "own"),
+        ((0.0, 0.4, 1.0), None, "shared"),
+        ((0.0, 0.4, 1.0), 0.02, ""),
+        ((None, None, None), None, "shared"),
+        ((None, None, 0.0), None, "own"),
     ],
 )
-def test_a_skeleton_says_whether_others_had_its_cores(queued_s, arithmetic, cores):
+def test_a_skeleton_says_whether_others_had_its_cores(queued_s, mix_error, cores):
     runs = [Timed(4.0, one) for one in queued_s]
-    assert cores_of(replace(FACTS, arithmetic=arithmetic), runs) == cores
+    assert cores_of(replace(FACTS, mix_error=mix_error), runs) == cores
 
 
 def test_an_application_run_for_its_phases_computes_as_it_does():

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError, UsageError
+from skelgen.events.touched_memory import Touched
 from skelgen.signature.store import load, save
 from skelgen.signature.write import signature_text
 from tests import builders
@@ -298,3 +299,18 @@ def test_statistics_that_contradict_each_other_are_refused(edited, old, new, mes
     text = str(caught.value)
     assert message in text
     assert "groups[0].compute_ns line 2" in text
+
+
+def test_what_memory_computation_touches_comes_back(signature, tmp_path):
+    seen = replace(signature, touched=Touched(1234.5, 4 << 20, 26))
+    path = save(seen, tmp_path / "one.yaml")
+    assert_same(load(path), seen)
+    assert "touched" not in signature_text(signature)
+    for old, wrong in (
+        ("1234.5", "-1"),
+        ("4194304", "much"),
+        ("looks: 26", "looks: 0"),
+    ):
+        path.write_text(unsealed(signature_text(seen)).replace(old, wrong))
+        with pytest.raises(InputError, match="touched"):
+            load(path)

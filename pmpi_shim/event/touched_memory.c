@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much memory computation touches. A processor marks the pages that it uses. Now and then the
+ * marks are taken away at the end of a call. They are counted where the next long gap ends, which
+ * tells how fast computation goes through memory, or some time later, which tells how much of it
+ * there is. Caches that others used in a wait are filled with so much again.
+ */
+#include "event/touched_memory.h"
+
+#include "base/clock.h"
+#include "encode/mapped_file.h"
+#include "encode/varint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Looks cost at most this part of the time, and are further apart the longer a program runs. */
+#define COST_PARTS 200
+#define APART_PARTS 10
+/* Which of so many long gaps is looked at is random: a fixed one is always the same of a loop. */
+#define MOST_SKIPPED 63
+/* A broad look takes so long. */
+#define BROAD_US 20000
+
+/*
+ * Files are opened each time: the program may have closed all that it did not open, and what has
+ * their numbers now is its own. System calls by number: the recorder counts what read() and write()
+ * of the program do.
+ */
+static bool take_marks_away(void)
+{
+	int error = errno;
+	int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+	bool done = file >= 0 && syscall(SYS_write, file, "1", 1) == 1;
+
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return done;
+}
+
+/* Pages with marks [KiB]; false: the kernel does not say. */
+static bool read_marks(uint64_t *kib)
+{
+	static const char name[] = "Referenced:";
+	char text[2048];
+	int error = errno;
+	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+	long n = file < 0 ? -1 : syscall(SYS_read, file, text, sizeof(text) - 1);
+	const char *place;
+
+	if (file >= 0)
+		close(file);
+	errno = error;
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	place = strstr(text, name);
+	if (!place)
+		return false;
+	*kib = strtoull(place + sizeof(name) - 1, NULL, 10);
+	return true;
+}
+
+static uint64_t us_of(uint64_t units)
+{
+	return (uint64_t)((double)(units << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
+}
+
+/* What looking marks by itself is found first, and taken off all counts. */
+void skelgen_touched_begin(struct skelgen_stream *s)
+{
+	struct skelgen_touched *touched = &s->touched;
+
+	*touched = (struct skelgen_touched){.begin = skelgen_now(), .random = 1};
+	touched->marked = touched->begin;
+	if (s->thread || !skelgen.sampling)
+		return;
+	touched->known = take_marks_away() && read_marks(&touched->own_kib);
+	touched->spent = skelgen_now() - touched->begin;
+	s->overhead += touched->spent;
+	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+}
+
+/* Whether marks are to be taken away behind the call that begins now. */
+static bool is_time(struct skelgen_touched *touched, uint64_t now)
+{
+	uint64_t lived = now - touched->begin;
+	uint64_t before = touched->marked - touched->begin;
+
+	touched->gaps++;
+	if (touched->spent * COST_PARTS > lived || before + before / APART_PARTS > lived)
+		return false;
+	if (touched->skipped) {
+		touched->skipped--;
+		return false;
+	}
+	return true;
+}
+
+/* A look is over: how many gaps are skipped before the next one. */
+static void draw(struct skelgen_touched *touched)
+{
+	uint32_t most = touched->gaps < MOST_SKIPPED ? touched->gaps : MOST_SKIPPED;
+
+	touched->random = touched->random * 1664525u + 1013904223u;
+	touched->skipped = (touched->random >> 16) % (most + 1);
+	touched->gaps = 0;
+	touched->wide = !touched->wide;
+}
+
+/* The gap before this call was long: count its marks, or have them taken away behind the call. */
+uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
+{
+	struct skelgen_touched *touched = &s->touched;
+	struct skelgen_looks *looks = touched->wide ? &touched->broad : &touched->narrow;
+	uint64_t since = touched->marked;
+	uint64_t kib = 0;
+	uint64_t after;
+
+	if (!touched->known)
+		return begin;
+	if (!touched->marking) {
+		touched->wanted = is_time(touched, begin);
+		if (touched->wanted) /* its end is not the short way */
+			s->special |= SKELGEN_SPECIAL_OVERHEAD;
+		return begin;
+	}
+	if (touched->wide && us_of(begin - since) < BROAD_US)
+		return begin;
+	if (!touched->wide && since < s->last_end)
+		since = s->last_end;
+	if (begin - since <= skelgen.long_gap)
+		return begin; /* taking marks away made it long */
+	touched->marking = false;
+	touched->known = read_marks(&kib);
+	if (touched->known) {
+		looks->count++;
+		looks->kib += kib > touched->own_kib ? kib - touched->own_kib : 0;
+		looks->us += us_of(begin - since);
+	}
+	draw(touched);
+	after = skelgen_now();
+	touched->spent += after - begin;
+	s->overhead += after - begin;
+	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	return after;
+}
+
+/* A call has ended: take the marks away if that is wanted. */
+void skelgen_touched_mark(struct skelgen_stream *s)
+{
+	struct skelgen_touched *touched = &s->touched;
+	uint64_t begin = skelgen_now();
+
+	touched->wanted = false;
+	touched->known = touched->marking = take_marks_away();
+	touched->marked = skelgen_now();
+	touched->spent += touched->marked - begin;
+	s->overhead += touched->marked - begin;
+	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+}
+
+/* Write what was found, if anything was. */
+void skelgen_touched_write(struct skelgen_stream *s)
+{
+	const struct skelgen_looks kinds[] = {s->touched.narrow, s->touched.broad};
+	uint8_t payload[60];
+	uint8_t *p = payload;
+
+	if (!kinds[0].count)
+		return;
+	for (int i = 0; i < 2; i++) {
+		p = skelgen_put_varint(p, kinds[i].count);
+		p = skelgen_put_varint(p, kinds[i].kib);
+		p = skelgen_put_varint(p, kinds[i].us);
+	}
+	skelgen_define(s, SKELGEN_REC_TOUCHED, payload, (size_t)(p - payload));
+}

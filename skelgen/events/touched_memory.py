@@ -1,0 +1,64 @@
+"""How much memory the computation of a run touches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skelgen.trace import RankFile
+from skelgen.trace.definition_types import Looks
+
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What memory computation touches, mean of all ranks.
+
+    Attributes
+    ----------
+    bytes_per_us : float
+        Memory that a gap between two calls touches, for its length [bytes/us].
+    set_bytes : int
+        Memory that a rank touches in some 20 ms, its working set [bytes].
+    looks : int
+        Of the recorder, of all ranks: the more, the better this is known.
+    """
+
+    bytes_per_us: float
+    set_bytes: int
+    looks: int
+
+
+def touched_of(files: Sequence[RankFile]) -> Touched | None:
+    """Join what the recorder saw of each rank.
+
+    Parameters
+    ----------
+    files : sequence of RankFile
+
+    Returns
+    -------
+    Touched or None
+        None where it saw nothing: the kernel does not tell, the run was short, all
+        ranks were killed, or the recorder is older.
+    """
+    told = [one for f in files if (one := f.definitions.touched) is not None]
+    narrow = _sum([one.narrow for one in told])
+    broad = _sum([one.broad for one in told])
+    if not (narrow.count and narrow.time_us):
+        return None
+    kib = max(narrow.kib / narrow.count, broad.kib / broad.count if broad.count else 0)
+    return Touched(
+        bytes_per_us=narrow.kib * _KIB / narrow.time_us,
+        set_bytes=round(kib * _KIB),
+        looks=narrow.count + broad.count,
+    )
+
+
+def _sum(looks: Sequence[Looks]) -> Looks:
+    return Looks(
+        sum(one.count for one in looks),
+        sum(one.kib for one in looks),
+        sum(one.time_us for one in looks),
+    )

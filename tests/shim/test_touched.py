@@ -1,0 +1,40 @@
+"""The recorder looks how much memory computation touches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skelgen.events.conditions import conditions
+from skelgen.trace import open_trace
+from tests.shim.conftest import SANITIZE, Lab
+
+MIB = 1 << 20
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.families,
+    pytest.mark.skipif(SANITIZE, reason="sanitizers touch memory of their own"),
+    pytest.mark.skipif(
+        not Path("/proc/self/smaps_rollup").exists(), reason="this kernel does not say"
+    ),
+]
+
+
+@pytest.mark.parametrize("mib", [4, 12])
+def test_so_much_is_touched_between_calls(lab: Lab, tmp_path: Path, mib: int) -> None:
+    program = [str(lab.compile("touches")), str(mib)]
+    run = lab.launch(1, program, tmp_path, preload=str(lab.shim))
+    assert run.exit_code == 0, run.errors
+    (trace,) = run.traces
+    (seen,) = trace.tables["touched"].values()
+    assert seen["looks"] > 0 and seen["broad_looks"] > 0
+    for looks, kib in (("looks", "kib"), ("broad_looks", "broad_kib")):
+        assert seen[kib] / 1024 / seen[looks] == pytest.approx(mib, rel=0.2)
+    files = open_trace(run.folder).files
+    touched = conditions(files).touched
+    assert touched is not None
+    assert touched.set_bytes / MIB == pytest.approx(mib, rel=0.2)
+    # What looking took is no computation, and little.
+    assert files[0].facts.overhead_units < 0.05 * files[0].facts.compute_units

@@ -55,6 +55,7 @@ def share_signature(signature: Signature, name: str) -> tuple[Signature, Given]:
         f"structure, partners, sizes and times of {signature.events} calls of "
         f"{signature.ranks} ranks",
         *([f"offsets of {len(sites)} call sites in their modules"] if sites else []),
+        *(["how much memory computation touches"] if signature.touched else []),
     )
     unseen = shared_unseen(signature.unseen)
     left_out = (

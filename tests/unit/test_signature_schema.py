@@ -3,16 +3,19 @@
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from skelgen.errors import InputError
+from skelgen.events.touched_memory import Touched
 from skelgen.signature.store import load
 from skelgen.signature.write import signature_text
 from tests.random_programs import random_program
 from tests.summaries import build
+from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs" / "signature.schema.json").read_text()
@@ -59,6 +62,25 @@ def fits(value, schema):
 def test_signatures_that_we_write_fit_the_schema(seed):
     text = signature_text(build(random_program(random.Random(seed))).signature)
     assert fits(yaml.safe_load(text), SCHEMA)
+
+
+#: What a signature has only where there is something to say.
+RARE = {
+    "usage_queries": 5,
+    "concurrent_ranks": 2,
+    "not_computed": (("slept", 1.5), ("disks", 0.25)),
+    "unseen": EVERYTHING,
+    "touched": Touched(1234.5, 4 << 20, 26),
+}
+
+
+def test_what_is_rare_fits_the_schema():
+    plain = build(random_program(random.Random(1))).signature
+    document = yaml.safe_load(signature_text(replace(plain, **RARE)))
+    assert document.keys() >= RARE.keys()
+    assert fits(document, SCHEMA)
+    for name in RARE:
+        assert not fits({**document, name: "another"}, SCHEMA)
 
 
 @pytest.fixture

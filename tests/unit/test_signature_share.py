@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.cli.main import run
+from skelgen.events.touched_memory import Touched
 from skelgen.phases import store as phase_store
 from skelgen.phases.share import share_phases
 from skelgen.reference.compute import ComputeCalibration, Mix
@@ -206,3 +207,11 @@ def test_stored_signatures_say_nothing_about_their_origin(file: Path):
     else:
         again = share_phases(known, known.provenance.application)[0]
         assert phase_store.text_of(again) == text
+
+
+def test_the_memory_that_computation_touches_is_kept_and_named():
+    seen = replace(SMALL, touched=Touched(1000.0, 1 << 20, 20))
+    shared, given_away = share_signature(seen, "app")
+    assert shared.touched == seen.touched
+    assert "how much memory computation touches" in given_away.kept
+    assert "memory" not in " ".join(share_signature(SMALL, "app")[1].kept)

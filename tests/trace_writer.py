@@ -283,7 +283,7 @@ class RankWriter:
         self.define("LOAD", *map(varint, (known, *queue, *pressure)))
 
     def touched(self, *numbers: int) -> None:
-        """Append looks, KiB and time [us] of narrow ones, and of broad ones."""
+        """Append what looking took, and looks, KiB and time of both kinds [us]."""
         self.define("TOUCHED", *map(varint, numbers))
 
     def unseen(

@@ -165,15 +165,16 @@ void skelgen_touched_mark(struct skelgen_stream *s)
 	s->special |= SKELGEN_SPECIAL_OVERHEAD;
 }
 
-/* Write what was found, if anything was. */
+/* Write what was found, and what that took. */
 void skelgen_touched_write(struct skelgen_stream *s)
 {
 	const struct skelgen_looks kinds[] = {s->touched.narrow, s->touched.broad};
-	uint8_t payload[60];
+	uint8_t payload[70];
 	uint8_t *p = payload;
 
-	if (!kinds[0].count)
+	if (!s->touched.known)
 		return;
+	p = skelgen_put_varint(p, us_of(s->touched.spent));
 	for (int i = 0; i < 2; i++) {
 		p = skelgen_put_varint(p, kinds[i].count);
 		p = skelgen_put_varint(p, kinds[i].kib);

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.events.thresholds import LOADED_SHARE
-from skelgen.events.touched_memory import Touched, touched_of
+from skelgen.events.touched_memory import Touched, looking_s, touched_of
 from skelgen.events.uncounted_calls import unit_ns
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
@@ -47,6 +47,8 @@ class Conditions:
         How often the program asked for its CPU time outside MPI.
     touched : Touched or None
         What memory computation touches; None where the recorder saw nothing of it.
+    looking_s : float
+        What the recorder took to see it, all ranks [s].
     apart : bool
         Whether each gap says how long a rank slept in it, and how long others had its
         core: then skeletons sleep, too.
@@ -64,6 +66,7 @@ class Conditions:
     pressure: float | None
     usage_queries: int
     touched: Touched | None
+    looking_s: float
     apart: bool
 
     @property
@@ -184,6 +187,7 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         pressure=_pressure(files),
         usage_queries=sum(file.definitions.usage_queries for file in files),
         touched=touched_of(files),
+        looking_s=looking_s(files),
         apart=all(told_apart(files)),
     )
 

@@ -117,9 +117,11 @@ def _between(run: RunSummary) -> str:
 
 
 def _cost(run: RunSummary) -> str:
-    each = format_seconds(run.recorder_s / max(run.events, 1))
+    looking_s = min(run.taken.looking_s, run.recorder_s)
+    each = format_seconds((run.recorder_s - looking_s) / max(run.events, 1))
+    looks = f", {format_seconds(looking_s)} of it to see the memory" * (looking_s > 0)
     return (
-        f"{each} an event, {format_seconds(run.recorder_s)} in all, "
+        f"{each} an event, {format_seconds(run.recorder_s)} in all{looks}, "
         f"{run.recorder_share:.2%} of the ranks' time"
     )
 

@@ -9,6 +9,7 @@ from skelgen.trace import RankFile
 from skelgen.trace.definition_types import Looks
 
 _KIB = 1024
+_US_PER_S = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,12 @@ def touched_of(files: Sequence[RankFile]) -> Touched | None:
         set_bytes=round(kib * _KIB),
         looks=narrow.count + broad.count,
     )
+
+
+def looking_s(files: Sequence[RankFile]) -> float:
+    """Return what looking at memory took, all ranks [s]."""
+    told = (f.definitions.touched for f in files)
+    return sum(one.looking_us for one in told if one is not None) / _US_PER_S
 
 
 def _sum(looks: Sequence[Looks]) -> Looks:

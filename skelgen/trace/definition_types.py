@@ -239,12 +239,15 @@ class TouchedMemory:
 
     Attributes
     ----------
+    looking_us : int
+        What looking took [us].
     narrow : Looks
         Each at one gap between two calls.
     broad : Looks
         Each at some 20 ms, calls and waits among them.
     """
 
+    looking_us: int
     narrow: Looks
     broad: Looks
 

@@ -226,10 +226,11 @@ class Collector:
         )
 
     def _touched(self, payload: Payload) -> None:
+        looking_us = payload.varint(2**62)
         narrow, broad = (
             Looks(*(payload.varint(2**62) for _ in range(3))) for _ in range(2)
         )
-        self.touched = TouchedMemory(narrow, broad)
+        self.touched = TouchedMemory(looking_us, narrow, broad)
 
     def _unseen(self, payload: Payload) -> None:
         numbers = [payload.varint(2**62) for _ in range(6)]

@@ -31,16 +31,20 @@ def joined(folder: Path, *ranks: tuple[int, ...]) -> Touched | None:
 
 
 def test_speed_is_of_gaps_and_the_set_of_broad_looks(tmp_path: Path) -> None:
-    found = joined(tmp_path, (2, 300, 1000, 3, 1200, 60_000), (1, 100, 1000, 1, 400, 1))
+    found = joined(
+        tmp_path, (7, 2, 300, 1000, 3, 1200, 60_000), (8, 1, 100, 1000, 1, 400, 1)
+    )
     assert found == Touched(400 * 1024 / 2000, 400 * 1024, 7)
 
 
 def test_ranks_that_say_nothing_do_not_count(tmp_path: Path) -> None:
-    found = joined(tmp_path, (), (2, 300, 1000, 0, 0, 0))
+    found = joined(tmp_path, (), (7, 2, 300, 1000, 0, 0, 0))
     assert found == Touched(300 * 1024 / 1000, 150 * 1024, 2)
 
 
-@pytest.mark.parametrize("numbers", [(), (0, 0, 0, 0, 0, 0), (3, 300, 0, 1, 1, 1)])
+@pytest.mark.parametrize(
+    "numbers", [(), (9, 0, 0, 0, 0, 0, 0), (9, 3, 300, 0, 1, 1, 1)]
+)
 def test_where_nothing_was_seen_nothing_is_said(
     tmp_path: Path, numbers: tuple[int, ...]
 ) -> None:
@@ -49,16 +53,17 @@ def test_where_nothing_was_seen_nothing_is_said(
 
 def test_looks_without_a_count_are_no_crash(tmp_path: Path) -> None:
     """A file can say anything: time without looks."""
-    assert joined(tmp_path, (0, 300, 1000, 0, 5, 7)) is None
+    assert joined(tmp_path, (9, 0, 300, 1000, 0, 5, 7)) is None
 
 
 def test_info_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = recorded(tmp_path / "run", (2, 2048, 1000, 2, 8192, 40_000))
+    folder = recorded(tmp_path / "run", (100, 2, 2048, 1000, 2, 8192, 40_000))
     assert run(["info", str(folder), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["touched"]
     assert told == {"bytes_per_us": 2097.152, "set_bytes": 4 << 20, "looks": 4}
     assert run(["info", str(folder)]) == 0
     said = capsys.readouterr().out
     assert "4 MiB a rank, 1.95 GiB a second between calls" in said
+    assert " of it to see the memory, " in said
     assert run(["info", str(recorded(tmp_path / "none", ())), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["touched"] is None

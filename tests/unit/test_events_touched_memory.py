@@ -18,7 +18,7 @@ def recorded(folder: Path, *ranks: tuple[int, ...]) -> Path:
     for rank, numbers in enumerate(ranks):
         writer = RankWriter(rank, len(ranks))
         writer.event("MPI_Init", 0, 1000)
-        writer.event("MPI_Barrier", 2_000_000, 10)
+        writer.event("MPI_Barrier", 2_000_000, 10, overhead=1_000_000)
         if numbers:
             writer.touched(*numbers)
         writer.finish()
@@ -64,6 +64,6 @@ def test_info_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert run(["info", str(folder)]) == 0
     said = capsys.readouterr().out
     assert "4 MiB a rank, 1.95 GiB a second between calls" in said
-    assert " of it to see the memory, " in said
+    assert ", 100 us of it to see the memory, " in said
     assert run(["info", str(recorded(tmp_path / "none", ())), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["touched"] is None

@@ -18,7 +18,7 @@ def recorded(folder: Path, *ranks: tuple[int, ...]) -> Path:
     for rank, numbers in enumerate(ranks):
         writer = RankWriter(rank, len(ranks))
         writer.event("MPI_Init", 0, 1000)
-        writer.event("MPI_Barrier", 2_000_000, 10, overhead=1_000_000)
+        writer.event("MPI_Barrier", 2_000_000, 10, extras={"overhead": 1_000_000})
         if numbers:
             writer.touched(*numbers)
         writer.finish()

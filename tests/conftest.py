@@ -3,7 +3,6 @@
 import os
 import signal
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -54,46 +53,12 @@ FIRST = [
     *("test_installed", "test_slurm", "test_accuracy_run", "test_select"),
     *("test_sanitizers", "test_odd_paths", "test_models_cluster"),
 ]
-#: Folders whose tests compute; all others wait for the programs that they start.
-COMPUTING = ("unit",)
-
-
-def in_order(files: Mapping[Path, int], workers: int) -> list[Path]:
-    """Order files of tests: each worker begins with equal parts of them.
-
-    Those that take longest are the first of a worker. Of the others those that wait and
-    those that compute alternate, so that the cores are never idle, nor wanted by all.
-
-    Parameters
-    ----------
-    files : mapping
-        How many tests each has, in the order of pytest.
-    workers : int
-    """
-    places: dict[Path, tuple[float, int]] = {}
-    totals = dict.fromkeys((True, False), 0)
-    for path, count in files.items():
-        kind = path.parent.name in COMPUTING
-        places[path] = totals[kind] + count / 2, kind
-        totals[kind] += count
-
-    def place(path: Path) -> tuple[float, int]:
-        if path.stem in FIRST:
-            number = FIRST.index(path.stem)
-            return number % workers / workers, number - len(FIRST)
-        middle, kind = places[path]
-        return middle / totals[bool(kind)], 0
-
-    return sorted(files, key=place)
 
 
 @pytest.hookimpl(trylast=True)  # pytest itself groups those with equal set-ups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Share the tests out among the workers."""
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    files = Counter(item.path for item in items)
-    place = {path: n for n, path in enumerate(in_order(files, workers))}
-    items.sort(key=lambda item: place[item.path])
+    """Begin with the tests that take longest."""
+    items.sort(key=lambda item: [*FIRST, item.path.stem].index(item.path.stem))
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,7 @@ def build(
             help="Shares of arithmetic, streaming and pointer chasing in the "
             "computation, and if wanted their working set in MiB: 60,30,10,12. Or "
             "touched: by the memory that the recorder saw it touch.",
-            show_default="as skelgen mix fitted it, or touched, or 100,0,0",
+            show_default="as skelgen mix fitted it, or 100,0,0",
         ),
     ] = "",
     method: Annotated[

@@ -64,7 +64,7 @@ class BuildOptions:
         0 to 1, ``auto``, or None for clusters without gaps.
     compute_mix : Mix or ``touched`` or None
         What computation consists of; ``touched``: what touches as much memory as the
-        recorder saw; None for what was fitted to the run, else that, else arithmetic.
+        recorder saw; None for what was fitted to the run, else arithmetic.
     strict : bool
         Fail where the skeleton would not be trusted.
     method : str
@@ -197,9 +197,7 @@ def _written(
     output = output or Path(f"{_name(source)}-k{scaling_factor:.4g}")
     with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scaling_factor, options, progress)
-        computation = computation_of(
-            source, signature, options.compute_mix, options.method
-        )
+        computation = computation_of(source, signature, options.compute_mix)
         files = _files(plan, computation)
         long = _told_length(plan, files)
         phases = _phases(source, signature, progress, seen)

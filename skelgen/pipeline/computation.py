@@ -13,7 +13,6 @@ from skelgen.pipeline.mix import fitted_mix
 from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.reference.mix_fit import Fit
 from skelgen.signature import Signature
-from skelgen.trust.types import PAPER_2005
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +51,6 @@ def computation_of(
     source: Path,
     signature: Signature,
     asked: Mix | Literal["touched"] | None,
-    method: str,
 ) -> Computation:
     """Choose what computation consists of, and measure it on this machine.
 
@@ -62,16 +60,14 @@ def computation_of(
         Folder of the run or signature, where `skelgen mix` keeps what it fits.
     signature : Signature
     asked : Mix or ``touched`` or None
-        By the user; None for the best that is known.
-    method : str
-        The rules of 2005 know arithmetic only.
+        By the user; None for what was fitted, or arithmetic.
     """
     if isinstance(asked, Mix):
         return Computation(speed_of(signature, asked), TYPED)
     fitted = fitted_mix(source) if asked is None else None
     if fitted is not None:
         return Computation(speed_of(signature, fitted.mix), FITTED, fitted)
-    if asked is None and (signature.touched is None or method == PAPER_2005):
+    if asked is None:
         return Computation(speed_of(signature, None), ARITHMETIC)
     if signature.touched is None:
         raise UsageError(

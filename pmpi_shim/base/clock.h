@@ -29,7 +29,13 @@ SKELGEN_INLINE uint64_t skelgen_now(void)
 	return skelgen_ticks() >> skelgen.shift;
 }
 
-/* The same where the time stamp counter is trusted (skelgen.use_tsc). */
+/* From units of time [us]. */
+SKELGEN_INLINE uint64_t skelgen_us_of(uint64_t units)
+{
+	return (uint64_t)((double)(units << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
+}
+
+/* The time now, where the time stamp counter is trusted (skelgen.use_tsc). */
 SKELGEN_INLINE uint64_t skelgen_tsc(void)
 {
 #if defined(__x86_64__)

@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* At one gap, or at all that passes in a longer time; traces have them in this order. */
+enum skelgen_look {
+	SKELGEN_LOOK_NARROW,
+	SKELGEN_LOOK_BROAD,
+	SKELGEN_LOOK_KINDS,
+};
+
 /* Looks of one kind, and what they saw together. */
 struct skelgen_looks {
 	uint64_t count;
@@ -18,7 +25,6 @@ struct skelgen_touched {
 	bool known;   /* the kernel says it */
 	bool wanted;  /* marks are to be taken away at the end of this call */
 	bool marking; /* they were */
-	bool wide;    /* and are counted after a longer time, not after a gap */
 	uint64_t begin;
 	uint64_t marked;  /* when */
 	uint64_t spent;   /* on looking [units] */
@@ -26,8 +32,8 @@ struct skelgen_touched {
 	uint32_t gaps;    /* long ones since the last look */
 	uint32_t skipped; /* of these, before the next look */
 	uint32_t random;
-	struct skelgen_looks narrow; /* at one gap */
-	struct skelgen_looks broad;  /* at all that passed in a longer time */
+	enum skelgen_look kind; /* of the next look */
+	struct skelgen_looks looks[SKELGEN_LOOK_KINDS];
 };
 
 #endif

@@ -71,7 +71,7 @@ SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t be
 	if (skelgen.paused || !skelgen.sampling)
 		return begin;
 	skelgen_sample(s);
-	gap_us = (uint64_t)((double)(gap << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
+	gap_us = skelgen_us_of(gap);
 	if (s->lost_us > gap_us)
 		s->lost_us = gap_us;
 	if (s->lost_us) {

@@ -66,9 +66,15 @@ static bool read_marks(uint64_t *kib)
 	return true;
 }
 
-static uint64_t us_of(uint64_t units)
+/* Looking took the time since then, which is no computation; return the time now. */
+static uint64_t spend(struct skelgen_stream *s, uint64_t since)
 {
-	return (uint64_t)((double)(units << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
+	uint64_t now = skelgen_now();
+
+	s->touched.spent += now - since;
+	s->overhead += now - since;
+	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	return now;
 }
 
 /* What looking marks by itself is found first, and taken off all counts. */
@@ -81,9 +87,7 @@ void skelgen_touched_begin(struct skelgen_stream *s)
 	if (s->thread || !skelgen.sampling)
 		return;
 	touched->known = take_marks_away() && read_marks(&touched->own_kib);
-	touched->spent = skelgen_now() - touched->begin;
-	s->overhead += touched->spent;
-	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	spend(s, touched->begin);
 }
 
 /* Whether marks are to be taken away behind the call that begins now. */
@@ -110,17 +114,16 @@ static void draw(struct skelgen_touched *touched)
 	touched->random = touched->random * 1664525u + 1013904223u;
 	touched->skipped = (touched->random >> 16) % (most + 1);
 	touched->gaps = 0;
-	touched->wide = !touched->wide;
+	touched->kind = (touched->kind + 1) % SKELGEN_LOOK_KINDS;
 }
 
 /* The gap before this call was long: count its marks, or have them taken away behind the call. */
 uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 {
 	struct skelgen_touched *touched = &s->touched;
-	struct skelgen_looks *looks = touched->wide ? &touched->broad : &touched->narrow;
+	struct skelgen_looks *looks = &touched->looks[touched->kind];
 	uint64_t since = touched->marked;
 	uint64_t kib = 0;
-	uint64_t after;
 
 	if (!touched->known)
 		return begin;
@@ -130,10 +133,10 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 			s->special |= SKELGEN_SPECIAL_OVERHEAD;
 		return begin;
 	}
-	if (touched->wide && us_of(begin - since) < BROAD_US)
-		return begin;
-	if (!touched->wide && since < s->last_end)
+	if (touched->kind == SKELGEN_LOOK_NARROW && since < s->last_end)
 		since = s->last_end;
+	if (touched->kind == SKELGEN_LOOK_BROAD && skelgen_us_of(begin - since) < BROAD_US)
+		return begin;
 	if (begin - since <= skelgen.long_gap)
 		return begin; /* taking marks away made it long */
 	touched->marking = false;
@@ -141,14 +144,10 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 	if (touched->known) {
 		looks->count++;
 		looks->kib += kib > touched->own_kib ? kib - touched->own_kib : 0;
-		looks->us += us_of(begin - since);
+		looks->us += skelgen_us_of(begin - since);
 	}
 	draw(touched);
-	after = skelgen_now();
-	touched->spent += after - begin;
-	s->overhead += after - begin;
-	s->special |= SKELGEN_SPECIAL_OVERHEAD;
-	return after;
+	return spend(s, begin);
 }
 
 /* A call has ended: take the marks away if that is wanted. */
@@ -159,26 +158,23 @@ void skelgen_touched_mark(struct skelgen_stream *s)
 
 	touched->wanted = false;
 	touched->known = touched->marking = take_marks_away();
-	touched->marked = skelgen_now();
-	touched->spent += touched->marked - begin;
-	s->overhead += touched->marked - begin;
-	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	touched->marked = spend(s, begin);
 }
 
 /* Write what was found, and what that took. */
 void skelgen_touched_write(struct skelgen_stream *s)
 {
-	const struct skelgen_looks kinds[] = {s->touched.narrow, s->touched.broad};
+	const struct skelgen_looks *looks = s->touched.looks;
 	uint8_t payload[70];
 	uint8_t *p = payload;
 
 	if (!s->touched.known)
 		return;
-	p = skelgen_put_varint(p, us_of(s->touched.spent));
-	for (int i = 0; i < 2; i++) {
-		p = skelgen_put_varint(p, kinds[i].count);
-		p = skelgen_put_varint(p, kinds[i].kib);
-		p = skelgen_put_varint(p, kinds[i].us);
+	p = skelgen_put_varint(p, skelgen_us_of(s->touched.spent));
+	for (int i = 0; i < SKELGEN_LOOK_KINDS; i++) {
+		p = skelgen_put_varint(p, looks[i].count);
+		p = skelgen_put_varint(p, looks[i].kib);
+		p = skelgen_put_varint(p, looks[i].us);
 	}
 	skelgen_define(s, SKELGEN_REC_TOUCHED, payload, (size_t)(p - payload));
 }

@@ -51,15 +51,19 @@ def speed_of(signature: Signature, mix: Mix | None) -> ComputeCalibration:
     mix : Mix or None
         What computation consists of; None for arithmetic.
     """
-    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
-    compiler = reference_compiler(signature.provenance.mpi)
+    compiler, processes = _reference(signature)
     return calibrate(compiler, mix=mix, processes=processes)
 
 
 def speed_touching(signature: Signature, touched: Touched) -> ComputeCalibration:
     """Return the same of computation that touches memory as that of the recording."""
-    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
-    compiler = reference_compiler(signature.provenance.mpi)
+    compiler, processes = _reference(signature)
     return calibrate_touching(
-        str(compiler), touched.bytes_per_us, touched.set_bytes, processes
+        compiler, touched.bytes_per_us, touched.set_bytes, processes
     )
+
+
+def _reference(signature: Signature) -> tuple[str, int]:
+    """Return the compiler that measures, and how many ranks a host had."""
+    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
+    return str(reference_compiler(signature.provenance.mpi)), processes

@@ -30,7 +30,7 @@ from skelgen.prediction.skeleton_output import section
 from skelgen.prediction.thresholds import PATIENCE_FACTOR, PATIENCE_S
 from skelgen.prediction.types import Timed
 from skelgen.progress import NOTE
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.trust import Doubt
 
 logger = logging.getLogger(__name__)

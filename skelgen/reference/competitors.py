@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from skelgen.launch.process import running
+from skelgen.reference.compiled_program import checked, compiled
 from skelgen.reference.compute import (
     ComputeCalibration,
     ComputeNumbers,
     Mix,
-    checked,
-    compiled,
     unmeasured,
 )
 from skelgen.reference.thresholds import (

@@ -11,11 +11,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-import os
 import platform
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,24 +21,26 @@ import numpy as np
 
 from skelgen import _paths
 from skelgen.documents import Field, read_json, sealed_json
-from skelgen.errors import InputError, MachineError, UsageError
+from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import alone, private_folder, replace_file
 from skelgen.launch.process import run
+from skelgen.reference.compiled_program import (
+    COMPILER_FLAGS,
+    LONGEST_S,
+    checked,
+    compiled,
+)
+from skelgen.reference.this_machine import at_a_time, cpu_model
 from skelgen.reference.thresholds import FEWEST_CPU_TIME_QUERIES_PER_S
 from skelgen.rendering.c_template import fill
 
 logger = logging.getLogger(__name__)
-
-#: How skeletons are compiled, and the calibration: the rates hold for these options.
-#: Not -std=c11, which turns trigraphs on: ??/ would be a backslash.
-COMPILER_FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fno-tree-vectorize")
 
 _PARTS = ("arithmetic", "streaming", "chasing")
 _FIELDS = (
     "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
 )  # fmt: skip
 _MOST_PROCESSES = 1 << 20
-_TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def calibrate(
         When there is no compiler or it cannot compile.
     """
     mix = mix or Mix()
-    processes = max(1, min(processes, os.cpu_count() or 1))
+    processes = at_a_time(processes)
     if mix.arithmetic < 1:
         # Streaming and chasing go as fast as what else uses memory lets them now.
         return _measure(str(compiler), mix, processes)
@@ -217,20 +217,8 @@ def calibrate(
     return measured
 
 
-def cpu_model() -> str:
-    """Return the name of this machine's processor."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(errors="replace")
-    except OSError:
-        text = ""
-    for line in text.splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
 def _key(compiler: str, mix: Mix, processes: int) -> str:
-    version = run([compiler, "--version"], timeout_s=_TIMEOUT_S)
+    version = run([compiler, "--version"], timeout_s=LONGEST_S)
     parts = [
         platform.node(),
         cpu_model(),
@@ -342,33 +330,6 @@ def _results(compiler: str, calibration: ComputeCalibration) -> list[float]:
     with compiled(compiler, _source(calibration)) as program:
         rows = [line.split() for line in checked(str(program)).splitlines()]
     return [float(value) for value in np.median(np.array(rows, float), axis=0)]
-
-
-@contextmanager
-def compiled(compiler: str, source: str) -> Iterator[Path]:
-    """Compile a program as skeletons are and keep it as long as it is used."""
-    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
-        text, program = Path(name, "measure.c"), Path(name, "measure")
-        text.write_text(source)
-        checked(compiler, *COMPILER_FLAGS, "-o", str(program), str(text))
-        yield program
-
-
-def checked(*arguments: str) -> str:
-    """Run what measures or compiles; return what it printed.
-
-    Raises
-    ------
-    MachineError
-        When it fails.
-    """
-    done = run(arguments, timeout_s=_TIMEOUT_S)
-    if done.exit_code:
-        raise MachineError(
-            f"cannot calibrate computation: {arguments[0]} ended with "
-            f"{done.exit_code}: {done.complaint}"
-        )
-    return done.output
 
 
 def read_calibration(field: Field) -> ComputeCalibration:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from skelgen.reference.compute import (
     ComputeCalibration,
     Mix,
@@ -12,6 +10,7 @@ from skelgen.reference.compute import (
     parts_alone,
     with_costs,
 )
+from skelgen.reference.this_machine import at_a_time
 from skelgen.reference.thresholds import LARGEST_SET_BYTES, LEAST_MIX_SHARE
 
 #: Streaming goes through one cache line of three arrays in a step [bytes].
@@ -43,7 +42,7 @@ def calibrate_touching(
     MachineError
         When there is no compiler or it cannot compile.
     """
-    processes = max(1, min(processes, os.cpu_count() or 1))
+    processes = at_a_time(processes)
     set_bytes = min(max(set_bytes, _SMALLEST_SET_BYTES), LARGEST_SET_BYTES)
     both = Mix(0.5, 0.5, 0.0, set_bytes)
     arithmetic, streaming, _ = parts_alone(compiler, both, processes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -107,30 +107,6 @@ class UnseenWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryTouched:
-    """What memory the computation of the ranks touches, their mean.
-
-    Attributes
-    ----------
-    bytes_per_us : float
-        Memory that a gap between two calls touches, for its length [bytes/us].
-    set_bytes : int
-        Memory that a rank touches in some 20 ms, its working set [bytes].
-    looks : int
-        How often the recorder looked, all ranks.
-    """
-
-    bytes_per_us: float
-    set_bytes: int
-    looks: int
-
-    @classmethod
-    def of(cls, found: Touched | None) -> Self | None:
-        """Return what is said of it, None where the recorder saw nothing."""
-        return None if found is None else cls(**asdict(found))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InfoResult(Result):
     """What was recorded.
 
@@ -187,7 +163,7 @@ class InfoResult(Result):
         Share of the time in which a task of the host waited for a core [0 to 1].
     usage_queries : int
         Questions of the application for its CPU time.
-    touched : MemoryTouched or None
+    touched : Touched or None
         What memory computation touches; None where the recorder saw nothing of it.
     unseen : UnseenWork or None
         What the ranks did that no event shows; None where the recorder did not look.
@@ -234,7 +210,7 @@ class InfoResult(Result):
     unknown_s: float
     pressure: float | None
     usage_queries: int
-    touched: MemoryTouched | None
+    touched: Touched | None
     unseen: UnseenWork | None
     recorder_s: float
     recorder_share: float
@@ -260,7 +236,6 @@ class InfoResult(Result):
             passed={each.name: each.calls for each in one.passed},
             passed_s={each.name: each.time_s for each in one.passed},
             local={each.name: each.calls for each in one.local},
-            touched=MemoryTouched.of(one.taken.touched),
             unseen=UnseenWork.of(one.unseen),
             page=page,
         )
@@ -277,4 +252,5 @@ _SAME = (
 _TAKEN = (
     *("clock", "clocks", "clock_error_s", "computed_s", "lost_share", "queued_s"),
     *("devices_s", "slept_s", "unknown_s", "pressure", "usage_queries"),
+    "touched",
 )

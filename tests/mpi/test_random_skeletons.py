@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import UsageError
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.signature import Signature
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan

@@ -13,7 +13,7 @@ import pytest
 from skelgen.events import collect
 from skelgen.pipeline.build import BuildOptions, build
 from skelgen.pipeline.record import record
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.signature import Signature, store
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.reference.compute import COMPILER_FLAGS, Mix, calibrate
+from skelgen.reference.compiled_program import COMPILER_FLAGS
+from skelgen.reference.compute import Mix, calibrate
 from skelgen.skeleton import Plan
 from skelgen.skeleton.emit.skeleton_files import render
 from tests.c_warnings import WARNINGS

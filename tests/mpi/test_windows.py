@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.events import Events, collect
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Plan, Program

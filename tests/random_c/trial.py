@@ -21,7 +21,7 @@ from skelgen.launch.mpi import Mpi, compiler_version
 from skelgen.launch.process import Finished, run
 from skelgen.launch.shim import shim
 from skelgen.pipeline.signatures import read_signature
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.signature import Signature
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan

@@ -26,7 +26,7 @@ from skelgen.prediction.skeleton_output import section, section_s
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from skelgen.prediction.types import Timed
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from tests import fake_mpi
 from tests.known_skeleton import FACTS
 from tests.method_errors import ERRORS

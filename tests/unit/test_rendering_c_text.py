@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.rendering.c_text import c_comment, c_name, c_string, checked
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

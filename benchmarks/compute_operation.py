@@ -18,8 +18,9 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.pipeline.machine_mpi import reference_compiler
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.compiled_program import COMPILER_FLAGS
-from skelgen.reference.compute import ComputeCalibration, Mix, calibrate
+from skelgen.reference.compute import calibrate
 from skelgen.skeleton.emit.skeleton_files import render
 from tests.plans import Builder, Do, Loop
 

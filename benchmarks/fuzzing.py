@@ -159,7 +159,7 @@ def pretend(tools: Path) -> None:
     """
     from skelgen.launch import mpi
     from skelgen.pipeline import machine_mpi, mix
-    from skelgen.reference import compute
+    from skelgen.reference.calibration import ComputeCalibration, Mix
 
     os.environ["PATH"] = f"{tools}/bin:/usr/bin:/bin"
     own = {"TRUST": "trust.yaml", "STORE": "store/store.db", "MONITOR": "monitor"}
@@ -167,11 +167,12 @@ def pretend(tools: Path) -> None:
         os.environ[f"SKELGEN_{variable}"] = str(Path.cwd() / name)
     os.environ["SKELGEN_SSH"] = str(tools / "bin/ssh")
     mpi.search_path = lambda: [tools / "bin", Path("/usr/bin"), Path("/bin")]
-    speed = compute.ComputeCalibration(
-        compute.Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"
+    speed = ComputeCalibration(
+        Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"
     )
     for module in (machine_mpi, mix):
         vars(module)["calibrate"] = lambda *_, **__: speed
+    vars(machine_mpi)["calibrate_touching"] = lambda *_, **__: speed
 
 
 def damaged(good: Path, here: Path, seed: int, case: int) -> list[str]:

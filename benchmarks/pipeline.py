@@ -57,7 +57,7 @@ def compile_trace(
     from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.matching.equal_families import with_one_for_equal
-    from skelgen.reference.compute import ComputeCalibration, Mix
+    from skelgen.reference.calibration import ComputeCalibration, Mix
     from skelgen.signature import Provenance, summarise
     from skelgen.signature.write import signature_text
     from skelgen.skeleton.emit.skeleton_files import render

@@ -28,7 +28,7 @@ from skelgen.pipeline.known_systems import write_rows
 from skelgen.pipeline.mix import mix_text
 from skelgen.prediction.skeleton_file import load, save_calibration
 from skelgen.prediction.types import Calibration
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import Mix
 from skelgen.reference.mix_fit import Fit
 from skelgen.store import Run, RunPart, Series, StoredPrediction, open_store
 from skelgen.trust import Interval

@@ -9,7 +9,7 @@ import numpy as np
 
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, NO_TAG
 from skelgen.loops import Nest
-from skelgen.reference.compute import ComputeCalibration, Mix
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.signature import (
     CommunicatorFamily,
     Provenance,

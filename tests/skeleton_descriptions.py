@@ -10,7 +10,7 @@ from skelgen.launch.secrets import hidden
 from skelgen.matching.waits import WaitKind, WaitState
 from skelgen.prediction import Calibration, SkeletonFacts
 from skelgen.prediction.skeleton_file import SkeletonDescription
-from skelgen.reference.compute import ComputeCalibration, Mix
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.trust.recording_doubts import Unseen, Used
 from skelgen.trust.skeleton_doubts import NOT_COMPUTED
 from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS

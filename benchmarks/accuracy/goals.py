@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from benchmarks.accuracy.judge import Judgement, judged_first
+from benchmarks.accuracy.judge import Judgement, by_default
 from benchmarks.accuracy.results import FITTED, PAPER, SKELETON
 
 #: Skeletons of this and longer are judged together, those of the other alone [s].
@@ -26,7 +26,7 @@ def goals(found: Sequence[Judgement], sixth: Sequence[Judgement]) -> list[list[s
     sixth : sequence of Judgement
         Of the sixth.
     """
-    ours = judged_first(found)
+    ours = by_default(found)
     long = _sizes(one for one in ours if one.length_s >= LONG_S)
     ninth = float(np.quantile(long, 0.9)) if long else None
     short = _sizes(one for one in ours if one.length_s == SHORT_S)
@@ -67,7 +67,7 @@ def answer(found: Iterable[Judgement]) -> str:
     found : iterable of Judgement
         Of scenarios 1 to 5.
     """
-    ours = judged_first(found)
+    ours = by_default(found)
     long = _sizes(one for one in ours if one.length_s >= LONG_S)
     if not long:
         return f"There are no predictions with skeletons of {LONG_S:g} s and more yet."

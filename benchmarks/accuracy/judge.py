@@ -109,11 +109,10 @@ def judge(results: Results, *, took_part: bool = True) -> list[Judgement]:
     return _with_intervals(found, took_part) + _baselines(results)
 
 
-def judged_first(found: Iterable[Judgement]) -> list[Judgement]:
-    """Return the predictions that a page is about.
+def by_default(found: Iterable[Judgement]) -> list[Judgement]:
+    """Return predictions of skeletons as `build` makes them by default.
 
-    Of skeletons that touch as much memory where those were measured, else of those that
-    compute arithmetic.
+    Where those were not measured, of skeletons that compute arithmetic.
     """
     known = list(found)
     touched = [one for one in known if one.method == TOUCHED]

@@ -16,7 +16,7 @@ import yaml
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.goals import LONG_S, answer, goals
 from benchmarks.accuracy.intervals import apart, apart_by_scenario, methods
-from benchmarks.accuracy.judge import Judgement, judge, judged_first, reference
+from benchmarks.accuracy.judge import Judgement, by_default, judge, reference
 from benchmarks.accuracy.markdown import table
 from benchmarks.accuracy.results import (
     APPLICATION,
@@ -95,7 +95,7 @@ def _figure(title: str, found: Sequence[Judgement], key: Field) -> str:
 
 def _spread(found: Sequence[Judgement]) -> str:
     """Write errors and intervals by method."""
-    ours = judged_first(found)
+    ours = by_default(found)
     groups = {
         **_columns(found),
         f"**{LONG_S:g} s and more**": [o for o in ours if o.length_s >= LONG_S],
@@ -122,7 +122,7 @@ def _spread(found: Sequence[Judgement]) -> str:
 
 def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
     """Write errors of ours by the MPI of the applications."""
-    ours = judged_first(found)
+    ours = by_default(found)
     rows = []
     for mpi in dict.fromkeys(mpis.get(one.application, "") for one in ours):
         group = [one for one in ours if mpis.get(one.application, "") == mpi]
@@ -305,7 +305,7 @@ def _figures(found: Sequence[Judgement]) -> dict[str, str]:
     """Draw the errors; without any there is nothing to draw."""
     if not found:
         return {}
-    ours = judged_first(found)
+    ours = by_default(found)
     return {
         "applications": _figure(
             "Error by application", ours, lambda one: one.application

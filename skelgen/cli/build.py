@@ -27,7 +27,7 @@ from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.pipeline.build import Built
-    from skelgen.reference.compute import Mix
+    from skelgen.reference.calibration import Mix
 
 MIB = 1 << 20
 
@@ -72,7 +72,7 @@ def build(
             help="Shares of arithmetic, streaming and pointer chasing in the "
             "computation, and if wanted their working set in MiB: 60,30,10,12. Or "
             "touched: by the memory that the recorder saw it touch.",
-            show_default="as skelgen mix fitted it, or 100,0,0",
+            show_default="as skelgen mix fitted it, or touched, or 100,0,0",
         ),
     ] = "",
     method: Annotated[
@@ -185,7 +185,7 @@ def _mix(text: str) -> Mix | Literal["touched"] | None:
         return None
     if text == "touched":
         return "touched"
-    from skelgen.reference.compute import Mix
+    from skelgen.reference.calibration import Mix
 
     try:
         parts = [float(part) for part in text.split(",")]

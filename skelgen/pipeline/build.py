@@ -35,7 +35,7 @@ from skelgen.prediction.skeleton_file import (
 )
 from skelgen.prediction.thresholds import SHORTEST_TRUSTED_S
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import Mix
 from skelgen.signature import Signature
 from skelgen.signature.write import signature_text
 from skelgen.skeleton import Plan
@@ -64,7 +64,7 @@ class BuildOptions:
         0 to 1, ``auto``, or None for clusters without gaps.
     compute_mix : Mix or ``touched`` or None
         What computation consists of; ``touched``: what touches as much memory as the
-        recorder saw; None for what was fitted to the run, else arithmetic.
+        recorder saw; None for what was fitted to the run, else that, else arithmetic.
     strict : bool
         Fail where the skeleton would not be trusted.
     method : str
@@ -197,7 +197,9 @@ def _written(
     output = output or Path(f"{_name(source)}-k{scaling_factor:.4g}")
     with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scaling_factor, options, progress)
-        computation = computation_of(source, signature, options.compute_mix)
+        computation = computation_of(
+            source, signature, options.compute_mix, options.method
+        )
         files = _files(plan, computation)
         long = _told_length(plan, files)
         phases = _phases(source, signature, progress, seen)

@@ -10,9 +10,10 @@ from typing import Final, Literal
 from skelgen.errors import UsageError
 from skelgen.pipeline.machine_mpi import speed_of, speed_touching
 from skelgen.pipeline.mix import fitted_mix
-from skelgen.reference.compute import ComputeCalibration, Mix
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.mix_fit import Fit
 from skelgen.signature import Signature
+from skelgen.trust.types import PAPER_2005
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ def computation_of(
     source: Path,
     signature: Signature,
     asked: Mix | Literal["touched"] | None,
+    method: str,
 ) -> Computation:
     """Choose what computation consists of, and measure it on this machine.
 
@@ -60,14 +62,16 @@ def computation_of(
         Folder of the run or signature, where `skelgen mix` keeps what it fits.
     signature : Signature
     asked : Mix or ``touched`` or None
-        By the user; None for what was fitted, or arithmetic.
+        By the user; None for the best that is known.
+    method : str
+        The rules of 2005 know arithmetic only.
     """
     if isinstance(asked, Mix):
         return Computation(speed_of(signature, asked), TYPED)
     fitted = fitted_mix(source) if asked is None else None
     if fitted is not None:
         return Computation(speed_of(signature, fitted.mix), FITTED, fitted)
-    if asked is None:
+    if asked is None and (signature.touched is None or method == PAPER_2005):
         return Computation(speed_of(signature, None), ARITHMETIC)
     if signature.touched is None:
         raise UsageError(

@@ -8,7 +8,8 @@ from pathlib import Path
 from skelgen.errors import MachineError
 from skelgen.events.touched_memory import Touched
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
-from skelgen.reference.compute import ComputeCalibration, Mix, calibrate
+from skelgen.reference.calibration import ComputeCalibration, Mix
+from skelgen.reference.compute import calibrate
 from skelgen.reference.touched_mix import calibrate_touching
 from skelgen.signature import Signature
 

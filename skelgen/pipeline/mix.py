@@ -24,8 +24,9 @@ from skelgen.pipeline.machine_mpi import reference_compiler
 from skelgen.pipeline.recorded_again import again
 from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.reference.calibration import Mix, read_mix
 from skelgen.reference.competitors import COMPETITORS, Bench, Slowdown
-from skelgen.reference.compute import Mix, calibrate, read_mix
+from skelgen.reference.compute import calibrate
 from skelgen.reference.mix_fit import WORKING_SETS, Fit, fit_measured
 from skelgen.reference.thresholds import KNOWN_SLOWDOWN, SLOWDOWN_NOISE
 from skelgen.reference.turns import (

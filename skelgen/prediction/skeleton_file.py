@@ -23,7 +23,7 @@ from skelgen.matching.waits import WAIT_WORDS, WaitState
 from skelgen.prediction.measured_ratio import read_ratio
 from skelgen.prediction.skeleton_facts import SkeletonFacts
 from skelgen.prediction.types import Calibration
-from skelgen.reference.compute import ComputeCalibration, read_calibration
+from skelgen.reference.calibration import ComputeCalibration, read_calibration
 from skelgen.trust.recording_doubts import read_unseen
 from skelgen.trust.skeleton_doubts import read_not_computed
 from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS

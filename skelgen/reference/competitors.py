@@ -15,13 +15,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from skelgen.launch.process import running
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.compiled_program import checked, compiled
-from skelgen.reference.compute import (
-    ComputeCalibration,
-    ComputeNumbers,
-    Mix,
-    unmeasured,
-)
+from skelgen.reference.compute import ComputeNumbers, unmeasured
 from skelgen.reference.thresholds import (
     MIXTURE_ROUNDS_FACTOR,
     ROUNDS_BESIDE_COMPETITORS,

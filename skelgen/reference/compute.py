@@ -8,28 +8,20 @@ again on a target, which would erase the difference that is to be predicted.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import math
 import platform
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from skelgen import _paths
-from skelgen.documents import Field, read_json, sealed_json
-from skelgen.errors import InputError, UsageError
-from skelgen.launch.folders import alone, private_folder, replace_file
-from skelgen.launch.process import run
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.compiled_program import (
-    COMPILER_FLAGS,
-    LONGEST_S,
     checked,
     compiled,
 )
+from skelgen.reference.kept_calibration import measured_once
 from skelgen.reference.this_machine import at_a_time, cpu_model
 from skelgen.reference.thresholds import FEWEST_CPU_TIME_QUERIES_PER_S
 from skelgen.rendering.c_template import fill
@@ -37,86 +29,6 @@ from skelgen.rendering.c_template import fill
 logger = logging.getLogger(__name__)
 
 _PARTS = ("arithmetic", "streaming", "chasing")
-_FIELDS = (
-    "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
-)  # fmt: skip
-_MOST_PROCESSES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Mix:
-    """What computation consists of.
-
-    Attributes
-    ----------
-    arithmetic, streaming, chasing : float
-        Shares of its time on the reference machine; their sum is 1.
-    working_set_bytes : int
-        Memory that streaming goes through, and pointer chasing likewise [bytes].
-    """
-
-    arithmetic: float = 1.0
-    streaming: float = 0.0
-    chasing: float = 0.0
-    working_set_bytes: int = 12 << 20
-
-    def __post_init__(self) -> None:
-        if min(self.shares) < 0 or not math.isclose(sum(self.shares), 1.0):
-            raise UsageError(
-                f"the mix {self.shares} is not three shares of 0 or more "
-                "with the sum 1, such as 0.7,0.2,0.1"
-            )
-        if not 1 << 12 <= self.working_set_bytes <= 1 << 34:
-            raise UsageError(
-                f"a working set of {self.working_set_bytes} bytes is not "
-                "between 4 KiB and 16 GiB"
-            )
-
-    @property
-    def shares(self) -> tuple[float, float, float]:
-        """Return the shares of arithmetic, streaming and chasing."""
-        return (self.arithmetic, self.streaming, self.chasing)
-
-    def __str__(self) -> str:
-        """Write it as the command line takes it: shares, working set in MiB."""
-        percent = [f"{100 * share:.4g}" for share in self.shares]
-        return ",".join([*percent, f"{self.working_set_bytes / (1 << 20):g}"])
-
-
-@dataclass(frozen=True, slots=True)
-class ComputeCalibration:
-    """Speed of the compute operation on the reference machine.
-
-    Attributes
-    ----------
-    mix : Mix
-    steps_per_us : tuple of float
-        Steps of arithmetic, streaming and chasing that together take one
-        microsecond, each in its share of the time [1/us].
-    call_us, clock_us : float
-        What a call of the operation takes by itself, without and with the two
-        readings of the clock [us].
-    processes : int
-        Processes that measured at the same time, one for each rank of a node.
-    host, cpu : str
-        Name and processor of the reference machine.
-    query_us : float
-        What it takes to ask for the CPU time [us].
-    """
-
-    mix: Mix
-    steps_per_us: tuple[float, float, float]
-    call_us: float
-    clock_us: float
-    processes: int
-    host: str
-    cpu: str
-    query_us: float = 0.0
-
-    @property
-    def units_per_s(self) -> float:
-        """Return the steps of all parts in one second [1/s]."""
-        return sum(self.steps_per_us) * 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,30 +115,12 @@ def calibrate(
     if mix.arithmetic < 1:
         # Streaming and chasing go as fast as what else uses memory lets them now.
         return _measure(str(compiler), mix, processes)
-    folder = (cache or _paths.cache()) / "calibrations"
-    kept = folder / f"{_key(str(compiler), mix, processes)}.json"
-    if (known := _read(kept)) is not None:
-        return known
-    with suppress(OSError):  # what cannot be kept is measured each time
-        private_folder(folder)
-    with alone(folder):  # two that measure at a time would both be wrong
-        if (known := _read(kept)) is not None:
-            return known
-        measured = _measure(str(compiler), mix, processes)
-        _keep(kept, measured)
-    return measured
-
-
-def _key(compiler: str, mix: Mix, processes: int) -> str:
-    version = run([compiler, "--version"], timeout_s=LONGEST_S)
-    parts = [
-        platform.node(),
-        cpu_model(),
-        version.output,
-        _source(unmeasured(mix, processes)),
-        *COMPILER_FLAGS,
-    ]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    return measured_once(
+        str(compiler),
+        program_text(mix, processes),
+        lambda: _measure(str(compiler), mix, processes),
+        cache,
+    )
 
 
 def unmeasured(mix: Mix, processes: int) -> ComputeCalibration:
@@ -287,6 +181,11 @@ def with_costs(
     return _with(blank, steps_per_us, *costs)
 
 
+def program_text(mix: Mix, processes: int) -> str:
+    """Return the program that measures the parts of a mix alone."""
+    return _source(unmeasured(mix, processes))
+
+
 def _source(calibration: ComputeCalibration) -> str:
     return fill(
         "calibrate.c.j2",
@@ -330,65 +229,3 @@ def _results(compiler: str, calibration: ComputeCalibration) -> list[float]:
     with compiled(compiler, _source(calibration)) as program:
         rows = [line.split() for line in checked(str(program)).splitlines()]
     return [float(value) for value in np.median(np.array(rows, float), axis=0)]
-
-
-def read_calibration(field: Field) -> ComputeCalibration:
-    """Read a calibration from JSON, as ``skeleton.json`` has it.
-
-    Raises
-    ------
-    InputError
-        When it is none.
-    """
-    fields = field.mapping(_FIELDS, None)
-    rates = tuple(one.amount() for one in fields["steps_per_us"].items())
-    if len(rates) != len(_PARTS):
-        raise fields["steps_per_us"].error(
-            f"read {len(rates)} numbers, expected {len(_PARTS)}"
-        )
-    query_us = fields.get("query_us")  # older calibrations lack it
-    return ComputeCalibration(
-        mix=read_mix(fields["mix"]),
-        steps_per_us=(rates[0], rates[1], rates[2]),
-        call_us=fields["call_us"].amount(),
-        clock_us=fields["clock_us"].amount(),
-        processes=fields["processes"].integer(1, _MOST_PROCESSES),
-        host=fields["host"].text(),
-        cpu=fields["cpu"].text(),
-        query_us=0.0 if query_us is None else query_us.amount(),
-    )
-
-
-def read_mix(field: Field) -> Mix:
-    """Read a mix from JSON.
-
-    Raises
-    ------
-    InputError
-        When it is none.
-    """
-    fields = field.mapping((*_PARTS, "working_set_bytes"), None)
-    try:
-        return Mix(
-            **{part: fields[part].amount() for part in _PARTS},
-            working_set_bytes=fields["working_set_bytes"].integer(0, 1 << 40),
-        )
-    except UsageError as error:
-        raise field.error(str(error)) from error
-
-
-def _read(path: Path) -> ComputeCalibration | None:
-    """Return a kept calibration; None when there is none that can be read."""
-    try:
-        return read_calibration(read_json(path))
-    except InputError as error:
-        logger.debug("no kept calibration: %s", error)
-        return None
-
-
-def _keep(path: Path, calibration: ComputeCalibration) -> None:
-    """Write a calibration; a cache may fail."""
-    try:
-        replace_file(path, sealed_json(asdict(calibration)))
-    except UsageError as error:
-        logger.warning("cannot keep the calibration: %s", error)

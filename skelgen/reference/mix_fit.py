@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.reference.calibration import Mix
 from skelgen.reference.competitors import Slowdown
-from skelgen.reference.compute import Mix
 from skelgen.reference.thresholds import (
     LEAST_EXCESS,
     LEAST_MIX_SHARE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import Mix
 from skelgen.results.base import Result, known_only
 
 if TYPE_CHECKING:

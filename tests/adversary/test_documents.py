@@ -29,8 +29,8 @@ from skelgen.pipeline.mix import fitted_mix, mix_text
 from skelgen.prediction import skeleton_file as facts_store
 from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
 from skelgen.prediction.types import Calibration
-from skelgen.reference.compute import ComputeCalibration as Speed
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import ComputeCalibration as Speed
+from skelgen.reference.calibration import Mix
 from skelgen.reference.mix_fit import Fit
 from skelgen.signature import read as signature_read
 from skelgen.signature import store as signature_store

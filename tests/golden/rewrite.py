@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
 from skelgen.phases import store as phase_store  # noqa: E402
-from skelgen.reference.compute import ComputeCalibration, Mix  # noqa: E402
+from skelgen.reference.calibration import ComputeCalibration, Mix  # noqa: E402
 from skelgen.signature import Provenance, Signature  # noqa: E402
 from skelgen.signature import store as signature_store  # noqa: E402
 from skelgen.signature.write import signature_text  # noqa: E402

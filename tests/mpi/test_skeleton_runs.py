@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.reference.calibration import Mix
 from skelgen.reference.compiled_program import COMPILER_FLAGS
-from skelgen.reference.compute import Mix, calibrate
+from skelgen.reference.compute import calibrate
 from skelgen.skeleton import Plan
 from skelgen.skeleton.emit.skeleton_files import render
 from tests.c_warnings import WARNINGS

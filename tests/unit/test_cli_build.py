@@ -14,7 +14,7 @@ from skelgen.pipeline.mix import mix_text
 from skelgen.pipeline.select import _shorter
 from skelgen.prediction.skeleton_file import load
 from skelgen.progress import NO_PROGRESS
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import Mix
 from skelgen.reference.mix_fit import Fit
 from skelgen.signature import Provenance, Signature
 from skelgen.signature.store import save

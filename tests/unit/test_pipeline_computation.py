@@ -1,4 +1,4 @@
-"""What the computation of a skeleton consists of."""
+"""What the computation of a skeleton consists of: the best that is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skelgen.events.touched_memory import Touched
 from skelgen.pipeline import computation
 from skelgen.pipeline.computation import Computation, computation_of
 from skelgen.pipeline.mix import MIX_FILE, mix_text
-from skelgen.reference.compute import ComputeCalibration, Mix
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.mix_fit import Fit
 from skelgen.signature import Signature
 from tests import builders
@@ -36,21 +36,21 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Signature:
     return replace(build(builders.events(text)).signature, touched=SEEN)
 
 
-def of(folder: Path, signature: Signature, asked=None):
-    found = computation_of(folder, signature, asked)
+def of(folder: Path, signature: Signature, *asked, method="whole-events"):
+    found = computation_of(folder, signature, *(asked or (None,)), method)
     return found.origin, found.speed.mix
 
 
-def test_memory_that_was_seen_is_used_where_that_is_asked(known, tmp_path) -> None:
-    assert of(tmp_path, known) == ("arithmetic", Mix())
-    assert of(tmp_path, known, "touched") == ("touched", STREAMING)
+def test_memory_that_was_seen_comes_before_arithmetic(known, tmp_path) -> None:
+    assert of(tmp_path, known) == ("touched", STREAMING)
+    assert of(tmp_path, replace(known, touched=None)) == ("arithmetic", Mix())
 
 
-def test_what_was_fitted_comes_before_arithmetic(known, tmp_path) -> None:
+def test_what_was_fitted_comes_before_memory(known, tmp_path) -> None:
     fit = Fit(FITTED, (1.1, 1.3), (1.1, 1.3), 2, 0.01)
     (tmp_path / MIX_FILE).write_text(mix_text(fit))
     assert of(tmp_path, known) == ("fitted", FITTED)
-    found: Computation = computation_of(tmp_path, known, None)
+    found: Computation = computation_of(tmp_path, known, None, "whole-events")
     assert found.fitted == fit
     assert found.mix_error == pytest.approx(0.01)
     assert of(tmp_path, known, "touched") == ("touched", STREAMING)
@@ -59,6 +59,10 @@ def test_what_was_fitted_comes_before_arithmetic(known, tmp_path) -> None:
 def test_what_is_typed_comes_before_all(known, tmp_path) -> None:
     (tmp_path / MIX_FILE).write_text("damaged")
     assert of(tmp_path, known, Mix()) == ("typed", Mix())
+
+
+def test_the_rules_of_2005_know_arithmetic(known, tmp_path) -> None:
+    assert of(tmp_path, known, method="paper2005") == ("arithmetic", Mix())
 
 
 def test_memory_that_nobody_saw_is_one_clear_line(known, tmp_path) -> None:

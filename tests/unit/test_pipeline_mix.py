@@ -11,8 +11,8 @@ import pytest
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import RunFacts
 from skelgen.pipeline import mix as pipeline_mix
+from skelgen.reference.calibration import Mix
 from skelgen.reference.competitors import Bench
-from skelgen.reference.compute import Mix
 from skelgen.reference.mix_fit import WORKING_SETS
 from skelgen.reference.turns import GAP_DTYPE, TurnsSlowdown
 

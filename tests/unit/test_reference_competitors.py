@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from skelgen.reference import competitors
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.competitors import COMPETITORS, Bench
-from skelgen.reference.compute import ComputeCalibration, Mix
 from tests.processes import alive, comes_true
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import Mix
 from skelgen.reference.mix_fit import WORKING_SETS, Fit, fit, fit_measured
 from skelgen.reference.thresholds import SLOWDOWN_NOISE
 

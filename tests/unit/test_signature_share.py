@@ -15,7 +15,7 @@ from skelgen.cli.main import run
 from skelgen.events.touched_memory import Touched
 from skelgen.phases import store as phase_store
 from skelgen.phases.share import share_phases
-from skelgen.reference.compute import ComputeCalibration, Mix
+from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.signature import Provenance, Signature, store
 from skelgen.signature.share import share_signature, shared_month, shared_mpi
 from skelgen.signature.write import signature_text

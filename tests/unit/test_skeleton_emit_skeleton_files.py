@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.reference.compute import Mix
+from skelgen.reference.calibration import Mix
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.types import Plan
 from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import skelgen
-from skelgen.reference.compute import ComputeCalibration, ComputeNumbers
+from skelgen.reference.calibration import ComputeCalibration
+from skelgen.reference.compute import ComputeNumbers
 from skelgen.rendering.c_template import fill
 from skelgen.rendering.c_text import c_string
 from skelgen.signature import Signature

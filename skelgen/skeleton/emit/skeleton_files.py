@@ -5,8 +5,8 @@ Everything is decided in this room and in `share`; the templates lay out.
 
 from __future__ import annotations
 
+from skelgen.reference.calibration import ComputeCalibration
 from skelgen.reference.compiled_program import COMPILER_FLAGS
-from skelgen.reference.compute import ComputeCalibration
 from skelgen.rendering.c_template import fill
 from skelgen.skeleton.emit.program import program_text
 from skelgen.skeleton.types import Plan

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from cffi import FFI
 
+from skelgen._kernels._decode import ffi
 from skelgen._paths import shim_sources
 
 _BEGIN, _END = "/* skelgen format begin */", "/* skelgen format end */"
@@ -80,7 +80,7 @@ def struct_dtype(ffi: Any, name: str) -> np.dtype[np.void]:
     )
 
 
-def _enumeration(ffi: FFI, name: str) -> tuple[str, dict[int, str], dict[str, int]]:
+def _enumeration(name: str) -> tuple[str, dict[int, str], dict[str, int]]:
     members = ffi.typeof(f"enum {name}").relements
     plain = {key.removeprefix("SKELGEN_"): value for key, value in members.items()}
     words = {value: key.partition("_")[2].lower() for key, value in plain.items()}
@@ -98,12 +98,10 @@ def trace_format() -> TraceFormat:
     """
     text = (shim_sources() / "skelgen_record.h").read_text()
     region = text[text.index(_BEGIN) + len(_BEGIN) : text.index(_END)]
-    ffi = FFI()
-    ffi.cdef(re.sub(r"^#.*$", "", region, flags=re.MULTILINE))
     numbers = {name: int(value, 0) for name, value in _DEFINE.findall(region)}
     enumerations = {}
     for name in re.findall(r"enum (skelgen_\w+) {", region):
-        short, words, plain = _enumeration(ffi, name)
+        short, words, plain = _enumeration(name)
         enumerations[short] = words
         numbers |= plain
     magic = re.search(r'#define SKELGEN_MAGIC "(.*)"', text)

@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.accuracy.judge import Judgement, cases
+from benchmarks.accuracy.judge import Judgement, cases, default_method
 from benchmarks.accuracy.markdown import table
-from benchmarks.accuracy.results import PAPER, SKELETON
+from benchmarks.accuracy.results import PAPER
 from skelgen.prediction.known_cases import cores_in
 from skelgen.trust.learning import ENOUGH, half_width_without, held_apart, learn
 from skelgen.trust.thresholds import FEWEST_APPLICATIONS
@@ -17,7 +17,8 @@ from skelgen.trust.types import OWN_CORES, SHARED_CORES
 
 def methods(found: Sequence[Judgement]) -> str:
     """Write the error that each method has for an application that it never saw."""
-    known = [one for method in (SKELETON, PAPER) for one in cases(found, method)]
+    ours = default_method(found)
+    known = [one for method in (ours, PAPER) for one in cases(found, method)]
     if len({one.application for one in known}) < FEWEST_APPLICATIONS:
         return table([], [])
     rows = [
@@ -39,7 +40,8 @@ def methods(found: Sequence[Judgement]) -> str:
 
 def apart(found: Sequence[Judgement]) -> str:
     """Write how often intervals held, by the application that was left out."""
-    known = cases(found, SKELETON)
+    ours = default_method(found)
+    known = cases(found, ours)
     rows = []
     if len({one.application for one in known}) <= ENOUGH:
         return ""
@@ -56,20 +58,21 @@ def apart(found: Sequence[Judgement]) -> str:
 
 def apart_by_scenario(found: Sequence[Judgement]) -> str:
     """Write how often intervals held in each scenario, by the error that was used."""
-    known = cases(found, SKELETON)
+    ours = default_method(found)
+    known = cases(found, ours)
     if len({one.application for one in known}) <= ENOUGH:
         return ""
     rows = []
     for scenario in dict.fromkeys(one.scenario for one in found):
         cores = cores_in(scenario)
         alike = [one for one in known if one.cores == cores]
-        ours = [o for o in found if o.scenario == scenario and o.method == SKELETON]
-        here = cases(ours, SKELETON)
+        judged = [o for o in found if o.scenario == scenario and o.method == ours]
+        here = cases(judged, ours)
         inside = [
             [one.excess() <= half_width_without(some, one.application) for one in here]
             for some in (known, alike)
         ]
-        inside.append([one.held is True for one in ours])
+        inside.append([one.held is True for one in judged])
         shares = (f"{100 * statistics.fmean(own):.1f} %" for own in inside)
         rows.append([scenario, cores, f"{len(here)}", *shares])
     head = "scenario; cores; cases; error of all; error of such cores; larger of both"

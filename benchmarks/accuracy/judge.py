@@ -109,14 +109,19 @@ def judge(results: Results, *, took_part: bool = True) -> list[Judgement]:
     return _with_intervals(found, took_part) + _baselines(results)
 
 
-def by_default(found: Iterable[Judgement]) -> list[Judgement]:
-    """Return predictions of skeletons as `build` makes them by default.
+def default_method(found: Iterable[Judgement]) -> str:
+    """Return the method of skeletons as `build` makes them by default.
 
     Where those were not measured, of skeletons that compute arithmetic.
     """
+    return TOUCHED if any(one.method == TOUCHED for one in found) else SKELETON
+
+
+def by_default(found: Iterable[Judgement]) -> list[Judgement]:
+    """Return predictions of skeletons as `build` makes them by default."""
     known = list(found)
-    touched = [one for one in known if one.method == TOUCHED]
-    return touched or [one for one in known if one.method == SKELETON]
+    method = default_method(known)
+    return [one for one in known if one.method == method]
 
 
 def cases(found: Iterable[Judgement], method: str) -> list[Case]:
@@ -134,7 +139,7 @@ def _with_intervals(found: Sequence[Judgement], took_part: bool) -> list[Judgeme
     Of few others it is at least the one that comes with skelgen; of applications that
     took no part in that one it is just this.
     """
-    known = {name: cases(found, name) for name in (SKELETON, PAPER)}
+    known = {name: cases(found, name) for name in (SKELETON, TOUCHED, PAPER)}
     shipped, _ = load(method_errors())
     judged = []
     for one in found:
@@ -142,7 +147,7 @@ def _with_intervals(found: Sequence[Judgement], took_part: bool) -> list[Judgeme
         cores = "" if one.method == FITTED else one.case.cores
         half_width = shipped.of(one.case.method, cores=cores).half_width
         if took_part:
-            others = known[PAPER if one.method == PAPER else SKELETON]
+            others = known.get(one.method, known[SKELETON])
             half_width = half_width_without(others, one.application, half_width, cores)
         judged.append(replace(one, held=one.case.excess() <= half_width))
     return judged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import statistics
 import textwrap
@@ -346,7 +347,12 @@ def write(
     """
     causes = _causes(HERE / "causes.yaml")
     tables, figures = sections(results, causes, launchers, took_part=took_part)
-    values = {"tables": tables, "figures": list(figures), "took_part": took_part}
+    values = {
+        "tables": tables,
+        "figures": list(figures),
+        "took_part": took_part,
+        "trust": os.path.relpath(HERE.resolve().parents[1] / "docs/trust.md", folder),
+    }
     page = filled(TextKind.MARKDOWN, HERE.resolve(), "accuracy.md.j2", values)
     written = {folder / "accuracy.md": page}
     for name, drawing in figures.items():

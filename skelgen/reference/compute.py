@@ -114,11 +114,11 @@ def calibrate(
     processes = at_a_time(processes)
     if mix.arithmetic < 1:
         # Streaming and chasing go as fast as what else uses memory lets them now.
-        return _measure(str(compiler), mix, processes)
+        return measure(str(compiler), mix, processes)
     return measured_once(
         str(compiler),
         program_text(mix, processes),
-        lambda: _measure(str(compiler), mix, processes),
+        lambda: measure(str(compiler), mix, processes),
         cache,
     )
 
@@ -130,55 +130,6 @@ def unmeasured(mix: Mix, processes: int) -> ComputeCalibration:
     return ComputeCalibration(
         mix, rates, 0.0, 0.0, processes, platform.node(), cpu_model()
     )
-
-
-def parts_alone(compiler: str, mix: Mix, processes: int) -> tuple[float, float, float]:
-    """Return the steps of each part in a microsecond that it has alone [1/us].
-
-    Parameters
-    ----------
-    compiler : str
-    mix : Mix
-        Which parts there are, and their working set: the shares do not count.
-    processes : int
-        So many measure at the same time.
-    """
-    logger.info("calibrating computation with %d processes", processes)
-    arithmetic, streaming, chasing = _results(compiler, unmeasured(mix, processes))[:3]
-    return arithmetic, streaming, chasing
-
-
-def mixture_took(
-    compiler: str, mix: Mix, steps_per_us: Sequence[float], processes: int
-) -> float:
-    """Return what a microsecond of these steps takes together [us]."""
-    blank = unmeasured(mix, processes)
-    return _results(compiler, _with(blank, steps_per_us))[len(_PARTS)]
-
-
-def with_costs(
-    compiler: str,
-    mix: Mix,
-    steps_per_us: Sequence[float],
-    processes: int,
-    arithmetic_per_us: float,
-) -> ComputeCalibration:
-    """Measure what calls of the operation cost, and return all that is known of it.
-
-    Parameters
-    ----------
-    compiler, mix, steps_per_us, processes
-    arithmetic_per_us : float
-        Steps of arithmetic alone [1/us], 0 when not measured: the cost of a call shows
-        with arithmetic only, other parts overlap.
-    """
-    blank = unmeasured(mix, processes)
-    plain = replace(
-        blank, mix=Mix(), steps_per_us=(arithmetic_per_us or 500.0, 0.0, 0.0)
-    )
-    *_, call_us, clock_us, query_us = _results(compiler, plain)
-    costs = max(call_us, 0.0), max(clock_us, 0.0), query_us
-    return _with(blank, steps_per_us, *costs)
 
 
 def program_text(mix: Mix, processes: int) -> str:
@@ -194,14 +145,34 @@ def _source(calibration: ComputeCalibration) -> str:
     )
 
 
-def _measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
-    """Measure the parts alone, then correct them by what the mixture takes."""
-    alone = parts_alone(compiler, mix, processes)
+def measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
+    """Measure the parts alone, then correct them by what the mixture takes.
+
+    Parameters
+    ----------
+    compiler : str
+        The ``mpicc``.
+    mix : Mix
+    processes : int
+        So many measure at the same time.
+
+    Raises
+    ------
+    MachineError
+        When there is no compiler or it cannot compile.
+    """
+    blank = unmeasured(mix, processes)
+    logger.info("calibrating computation with %d processes", processes)
+    alone = _results(compiler, blank)[: len(_PARTS)]
     rates = [share * rate for share, rate in zip(mix.shares, alone, strict=True)]
     mixed = max(mix.shares) < 1
-    took = mixture_took(compiler, mix, rates, processes) if mixed else 1.0
-    steps = [rate / took for rate in rates]
-    return with_costs(compiler, mix, steps, processes, alone[0])
+    took = _results(compiler, _with(blank, rates))[len(_PARTS)] if mixed else 1.0
+    # The cost of a call shows with arithmetic only: other parts overlap.
+    arithmetic = (alone[0] or 500.0, 0.0, 0.0)
+    plain = replace(blank, mix=Mix(), steps_per_us=arithmetic)
+    *_, call_us, clock_us, query_us = _results(compiler, plain)
+    costs = max(call_us, 0.0), max(clock_us, 0.0), query_us
+    return _with(blank, [rate / took for rate in rates], *costs)
 
 
 def _with(

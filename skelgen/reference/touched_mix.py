@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 from skelgen.reference.calibration import ComputeCalibration, Mix
-from skelgen.reference.compute import (
-    calibrate,
-    mixture_took,
-    parts_alone,
-    program_text,
-    with_costs,
-)
+from skelgen.reference.compute import calibrate, measure, program_text
 from skelgen.reference.kept_calibration import measured_once
 from skelgen.reference.this_machine import at_a_time
 from skelgen.reference.thresholds import LARGEST_SET_BYTES, LEAST_MIX_SHARE
@@ -19,6 +15,8 @@ from skelgen.reference.thresholds import LARGEST_SET_BYTES, LEAST_MIX_SHARE
 #: Streaming goes through one cache line of three arrays in a step [bytes].
 BYTES_OF_STEP = 3 * 64
 _SMALLEST_SET_BYTES = 1 << 16
+#: Recordings with sets of about one size share what is measured.
+_SIZES_PER_OCTAVE = 4
 
 
 def calibrate_touching(
@@ -29,10 +27,10 @@ def calibrate_touching(
     *,
     cache: Path | None = None,
 ) -> ComputeCalibration:
-    """Measure a mixture that streams as many bytes in each microsecond.
+    """Return a mixture that streams as many bytes in each microsecond.
 
-    The rest of the time is arithmetic. Streaming is given in steps and not as a share
-    of the time: how long it takes here depends on what else uses memory now.
+    The rest of the time is arithmetic. The speed of both, half of the time each, is
+    measured once for a size of the set, so that two builds of a recording are the same.
 
     Parameters
     ----------
@@ -53,36 +51,30 @@ def calibrate_touching(
         When there is no compiler or it cannot compile.
     """
     processes = at_a_time(processes)
-    set_bytes = min(max(set_bytes, _SMALLEST_SET_BYTES), LARGEST_SET_BYTES)
-    both = Mix(0.5, 0.5, 0.0, set_bytes)
-    steps = bytes_per_us / BYTES_OF_STEP
-    # Kept, so that two builds of a recording are the same.
-    found = measured_once(
+    both = Mix(0.5, 0.5, 0.0, _size_of(set_bytes))
+    alone = calibrate(compiler, processes=processes, cache=cache)
+    half = measured_once(
         compiler,
-        f"{program_text(both, processes)}\nstreaming {steps:.6g}",
-        lambda: _measure(compiler, both, steps, processes),
+        program_text(both, processes),
+        lambda: measure(compiler, both, processes),
         cache,
     )
-    hardly = found.mix.streaming < LEAST_MIX_SHARE
-    return calibrate(compiler, processes=processes, cache=cache) if hardly else found
-
-
-def _measure(
-    compiler: str, both: Mix, steps: float, processes: int
-) -> ComputeCalibration:
-    """Measure both parts, then the mixture with so many steps of streaming in a us."""
-    arithmetic, streaming, _ = parts_alone(compiler, both, processes)
-    share = round(min(1.0, steps / streaming), 3)
+    arithmetic = alone.steps_per_us[0]
+    # The machine may be slower or faster at the two moments: their ratio is the same.
+    streaming = arithmetic * half.steps_per_us[1] / half.steps_per_us[0]
+    steps = min(bytes_per_us / BYTES_OF_STEP, streaming)
+    share = round(steps / streaming, 3)
     if share < LEAST_MIX_SHARE:
-        mix, rates = Mix(), (arithmetic, 0.0, 0.0)
-    elif 1 - share < LEAST_MIX_SHARE:
-        mix = Mix(0.0, 1.0, 0.0, both.working_set_bytes)
-        rates = (0.0, streaming, 0.0)
-    else:
-        mix = Mix(round(1 - share, 3), share, 0.0, both.working_set_bytes)
-        rates = ((1 - share) * arithmetic, steps, 0.0)
-        # What both take together is set right by arithmetic alone.
-        excess = mixture_took(compiler, mix, rates, processes) - 1
-        left = max(rates[0] - excess * arithmetic, LEAST_MIX_SHARE * arithmetic)
-        rates = (left, steps, 0.0)
-    return with_costs(compiler, mix, rates, processes, arithmetic)
+        return alone
+    if 1 - share < LEAST_MIX_SHARE:
+        share, steps = 1.0, streaming
+    rates = (float(f"{(1 - share) * arithmetic:.6g}"), float(f"{steps:.6g}"), 0.0)
+    mix = Mix(round(1 - share, 3), share, 0.0, both.working_set_bytes)
+    return replace(alone, mix=mix, steps_per_us=rates)
+
+
+def _size_of(set_bytes: int) -> int:
+    """Return the size among those that are measured which is nearest to a set."""
+    within = min(max(set_bytes, _SMALLEST_SET_BYTES), LARGEST_SET_BYTES)
+    octaves = round(math.log2(within) * _SIZES_PER_OCTAVE) / _SIZES_PER_OCTAVE
+    return round(2**octaves)

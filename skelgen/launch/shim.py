@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 #: What to do when the cache cannot be written.
 OTHER_CACHE = "set SKELGEN_CACHE to a folder that can be written"
 _LIBRARY = "libskelgen_pmpi.so"
-#: A build takes up to 40 s of processor time, and machines may be busy.
+#: A build takes up to 35 s of processor time, and machines may be busy.
 _BUILD_LIMIT_S = 900.0
 
 

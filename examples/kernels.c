@@ -191,7 +191,7 @@ static struct kernel kernel_of(const char *name)
 	for (int i = 0; i < ALL; i++)
 		fprintf(stderr, " %s", KERNELS[i].name);
 	fputc('\n', stderr);
-	MPI_Abort(MPI_COMM_WORLD, 2);
+	MPI_Finalize(); /* all ranks are here; a launcher may lose what is said before an abort */
 	exit(2);
 }
 

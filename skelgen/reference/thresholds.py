@@ -40,6 +40,10 @@ MOST_WORKING_SETS = 2
 #: again, and a core shared, after a few milliseconds. A judgement, not measured.
 SHORTEST_COMPETITION_S = 0.2
 
+#: Sizes of working sets in which streaming is measured, for each doubling: a recording
+#: takes the nearest one, at most 9 % away. A judgement, not measured.
+SET_SIZES_PER_OCTAVE = 4
+
 #: A turn has room for so many of the longest computations that count [1]: few of them
 #: then lie in two turns. A judgement, not measured.
 GAPS_IN_TURN = 8.0

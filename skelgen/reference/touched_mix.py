@@ -10,13 +10,15 @@ from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.compute import calibrate, measure, program_text
 from skelgen.reference.kept_calibration import measured_once
 from skelgen.reference.this_machine import at_a_time
-from skelgen.reference.thresholds import LARGEST_SET_BYTES, LEAST_MIX_SHARE
+from skelgen.reference.thresholds import (
+    LARGEST_SET_BYTES,
+    LEAST_MIX_SHARE,
+    SET_SIZES_PER_OCTAVE,
+)
 
 #: Streaming goes through one cache line of three arrays in a step [bytes].
 BYTES_OF_STEP = 3 * 64
 _SMALLEST_SET_BYTES = 1 << 16
-#: Recordings with sets of about one size share what is measured.
-_SIZES_PER_OCTAVE = 4
 
 
 def calibrate_touching(
@@ -76,5 +78,5 @@ def calibrate_touching(
 def _size_of(set_bytes: int) -> int:
     """Return the size among those that are measured which is nearest to a set."""
     within = min(max(set_bytes, _SMALLEST_SET_BYTES), LARGEST_SET_BYTES)
-    octaves = round(math.log2(within) * _SIZES_PER_OCTAVE) / _SIZES_PER_OCTAVE
+    octaves = round(math.log2(within) * SET_SIZES_PER_OCTAVE) / SET_SIZES_PER_OCTAVE
     return round(2**octaves)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from skelgen.documents import Field
 from skelgen.errors import UsageError
 
-_PARTS = ("arithmetic", "streaming", "chasing")
+#: What computation is mixed of.
+PARTS = ("arithmetic", "streaming", "chasing")
 _FIELDS = (
     "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
 )  # fmt: skip
@@ -101,9 +102,9 @@ def read_calibration(field: Field) -> ComputeCalibration:
     """
     fields = field.mapping(_FIELDS, None)
     rates = tuple(one.amount() for one in fields["steps_per_us"].items())
-    if len(rates) != len(_PARTS):
+    if len(rates) != len(PARTS):
         raise fields["steps_per_us"].error(
-            f"read {len(rates)} numbers, expected {len(_PARTS)}"
+            f"read {len(rates)} numbers, expected {len(PARTS)}"
         )
     query_us = fields.get("query_us")  # older calibrations lack it
     return ComputeCalibration(
@@ -126,10 +127,10 @@ def read_mix(field: Field) -> Mix:
     InputError
         When it is none.
     """
-    fields = field.mapping((*_PARTS, "working_set_bytes"), None)
+    fields = field.mapping((*PARTS, "working_set_bytes"), None)
     try:
         return Mix(
-            **{part: fields[part].amount() for part in _PARTS},
+            **{part: fields[part].amount() for part in PARTS},
             working_set_bytes=fields["working_set_bytes"].integer(0, 1 << 40),
         )
     except UsageError as error:

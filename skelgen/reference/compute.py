@@ -16,19 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from skelgen.reference.calibration import ComputeCalibration, Mix
-from skelgen.reference.compiled_program import (
-    checked,
-    compiled,
-)
+from skelgen.reference.calibration import PARTS, ComputeCalibration, Mix
+from skelgen.reference.compiled_program import checked, compiled
 from skelgen.reference.kept_calibration import measured_once
 from skelgen.reference.this_machine import at_a_time, cpu_model
 from skelgen.reference.thresholds import FEWEST_CPU_TIME_QUERIES_PER_S
 from skelgen.rendering.c_template import fill
 
 logger = logging.getLogger(__name__)
-
-_PARTS = ("arithmetic", "streaming", "chasing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +106,31 @@ def calibrate(
         When there is no compiler or it cannot compile.
     """
     mix = mix or Mix()
-    processes = at_a_time(processes)
     if mix.arithmetic < 1:
         # Streaming and chasing go as fast as what else uses memory lets them now.
-        return measure(str(compiler), mix, processes)
+        return measure(str(compiler), mix, at_a_time(processes))
+    return calibrate_once(str(compiler), mix, processes, cache)
+
+
+def calibrate_once(
+    compiler: str, mix: Mix, processes: int, cache: Path | None = None
+) -> ComputeCalibration:
+    """Measure a mix, or return what is kept of it on this machine.
+
+    Parameters
+    ----------
+    compiler, mix, processes, cache
+        As for `calibrate`.
+
+    Raises
+    ------
+    MachineError
+        When there is no compiler or it cannot compile.
+    """
+    processes = at_a_time(processes)
+    program = _source(unmeasured(mix, processes))
     return measured_once(
-        str(compiler),
-        program_text(mix, processes),
-        lambda: measure(str(compiler), mix, processes),
-        cache,
+        compiler, program, lambda: measure(compiler, mix, processes), cache
     )
 
 
@@ -130,11 +141,6 @@ def unmeasured(mix: Mix, processes: int) -> ComputeCalibration:
     return ComputeCalibration(
         mix, rates, 0.0, 0.0, processes, platform.node(), cpu_model()
     )
-
-
-def program_text(mix: Mix, processes: int) -> str:
-    """Return the program that measures the parts of a mix alone."""
-    return _source(unmeasured(mix, processes))
 
 
 def _source(calibration: ComputeCalibration) -> str:
@@ -163,10 +169,10 @@ def measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
     """
     blank = unmeasured(mix, processes)
     logger.info("calibrating computation with %d processes", processes)
-    alone = _results(compiler, blank)[: len(_PARTS)]
+    alone = _results(compiler, blank)[: len(PARTS)]
     rates = [share * rate for share, rate in zip(mix.shares, alone, strict=True)]
     mixed = max(mix.shares) < 1
-    took = _results(compiler, _with(blank, rates))[len(_PARTS)] if mixed else 1.0
+    took = _results(compiler, _with(blank, rates))[len(PARTS)] if mixed else 1.0
     # The cost of a call shows with arithmetic only: other parts overlap.
     arithmetic = (alone[0] or 500.0, 0.0, 0.0)
     plain = replace(blank, mix=Mix(), steps_per_us=arithmetic)

@@ -7,9 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skelgen.reference.calibration import ComputeCalibration, Mix
-from skelgen.reference.compute import calibrate, measure, program_text
-from skelgen.reference.kept_calibration import measured_once
-from skelgen.reference.this_machine import at_a_time
+from skelgen.reference.compute import calibrate, calibrate_once
 from skelgen.reference.thresholds import (
     LARGEST_SET_BYTES,
     LEAST_MIX_SHARE,
@@ -52,15 +50,9 @@ def calibrate_touching(
     MachineError
         When there is no compiler or it cannot compile.
     """
-    processes = at_a_time(processes)
     both = Mix(0.5, 0.5, 0.0, _size_of(set_bytes))
     alone = calibrate(compiler, processes=processes, cache=cache)
-    half = measured_once(
-        compiler,
-        program_text(both, processes),
-        lambda: measure(compiler, both, processes),
-        cache,
-    )
+    half = calibrate_once(compiler, both, processes, cache)
     arithmetic = alone.steps_per_us[0]
     # The machine may be slower or faster at the two moments: their ratio is the same.
     streaming = arithmetic * half.steps_per_us[1] / half.steps_per_us[0]

@@ -16,7 +16,6 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < size; i += 64)
 			sum += memory[i];
 		MPI_Barrier(MPI_COMM_SELF);
-		MPI_Barrier(MPI_COMM_SELF);
 	}
 	printf("%g\n", sum);
 	MPI_Finalize();

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.reference import touched_mix
+from skelgen.reference import compute, touched_mix
 from skelgen.reference.calibration import ComputeCalibration, Mix
 from skelgen.reference.thresholds import LARGEST_SET_BYTES
 from skelgen.reference.touched_mix import BYTES_OF_STEP, calibrate_touching
@@ -54,8 +54,8 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     found = Machine(tmp_path)
-    for name in ("calibrate", "measure"):
-        monkeypatch.setattr(touched_mix, name, getattr(found, name))
+    monkeypatch.setattr(touched_mix, "calibrate", found.calibrate)
+    monkeypatch.setattr(compute, "measure", found.measure)
     return found
 
 

@@ -9,7 +9,7 @@ from skelgen.documents import Field
 from skelgen.errors import UsageError
 
 #: What computation is mixed of.
-PARTS = ("arithmetic", "streaming", "chasing")
+MIX_PARTS = ("arithmetic", "streaming", "chasing")
 _FIELDS = (
     "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
 )  # fmt: skip
@@ -102,9 +102,9 @@ def read_calibration(field: Field) -> ComputeCalibration:
     """
     fields = field.mapping(_FIELDS, None)
     rates = tuple(one.amount() for one in fields["steps_per_us"].items())
-    if len(rates) != len(PARTS):
+    if len(rates) != len(MIX_PARTS):
         raise fields["steps_per_us"].error(
-            f"read {len(rates)} numbers, expected {len(PARTS)}"
+            f"read {len(rates)} numbers, expected {len(MIX_PARTS)}"
         )
     query_us = fields.get("query_us")  # older calibrations lack it
     return ComputeCalibration(
@@ -127,10 +127,10 @@ def read_mix(field: Field) -> Mix:
     InputError
         When it is none.
     """
-    fields = field.mapping((*PARTS, "working_set_bytes"), None)
+    fields = field.mapping((*MIX_PARTS, "working_set_bytes"), None)
     try:
         return Mix(
-            **{part: fields[part].amount() for part in PARTS},
+            **{part: fields[part].amount() for part in MIX_PARTS},
             working_set_bytes=fields["working_set_bytes"].integer(0, 1 << 40),
         )
     except UsageError as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skelgen.reference.calibration import PARTS, ComputeCalibration, Mix
+from skelgen.reference.calibration import MIX_PARTS, ComputeCalibration, Mix
 from skelgen.reference.compiled_program import checked, compiled
 from skelgen.reference.kept_calibration import measured_once
 from skelgen.reference.this_machine import at_a_time, cpu_model
@@ -169,10 +169,10 @@ def measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
     """
     blank = unmeasured(mix, processes)
     logger.info("calibrating computation with %d processes", processes)
-    alone = _results(compiler, blank)[: len(PARTS)]
+    alone = _results(compiler, blank)[: len(MIX_PARTS)]
     rates = [share * rate for share, rate in zip(mix.shares, alone, strict=True)]
     mixed = max(mix.shares) < 1
-    took = _results(compiler, _with(blank, rates))[len(PARTS)] if mixed else 1.0
+    took = _results(compiler, _with(blank, rates))[len(MIX_PARTS)] if mixed else 1.0
     # The cost of a call shows with arithmetic only: other parts overlap.
     arithmetic = (alone[0] or 500.0, 0.0, 0.0)
     plain = replace(blank, mix=Mix(), steps_per_us=arithmetic)

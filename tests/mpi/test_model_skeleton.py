@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 #: Steps of the program that are timed, recorded, and predicted.
-LEARNT, RECORDED, ASKED = (2000, 4000, 8000), 4000, 12000
+LEARNT, RECORDED, ASKED = (1000, 2000, 4000), 2000, 6000
 
 
 @pytest.fixture
@@ -75,15 +75,24 @@ def test_a_new_size_on_a_busy_host_is_predicted(
     ):
         called(cluster, tmp_path, *skelgen, *words)
     cluster.load("h2", 1)
+
+    def answer(*words: str) -> dict[str, Any]:
+        made: dict[str, Any] = json.loads(
+            called(cluster, tmp_path, *skelgen, *words)[0]
+        )
+        return made
+
     words = ("model", "predict", "runs.csv", "--at", f"steps={ASKED}", "--json")
     more = ("--skeleton", "skel", "--hosts", "h1,h2", "--budget", "6s")
-    said, _ = called(cluster, tmp_path, *skelgen, *words, *more)
+    before = answer(*words, *more)
     _, truth_s = called(cluster, tmp_path, *app(ASKED))
-    found: dict[str, Any] = json.loads(said)
-    quiet = json.loads(called(cluster, tmp_path, *skelgen, *words)[0])
-    assert found["load"]["source"] == "skeleton"
-    assert found["load"]["slowdown"]["p50"] > 1.4
-    told = f"{rows} {found['value']} {truth_s} {found['load']}"
-    assert abs(found["value"] / truth_s - 1) < 0.25, told
-    assert quiet["value"] / truth_s < 0.75
-    assert found["p5"] < found["value"] < found["p95"]
+    # The tests beside this one change what is free: from before to after the program.
+    after = answer(*words, *more)
+    for found in (before, after):
+        assert found["load"]["source"] == "skeleton"
+        assert found["load"]["slowdown"]["p50"] > 1.4
+        assert found["p5"] < found["value"] < found["p95"]
+    least, most = sorted((before["value"], after["value"]))
+    told = f"{rows} {before} {truth_s} {after}"
+    assert 0.75 * least < truth_s < 1.25 * most, told
+    assert answer(*words)["value"] / truth_s < 0.75

@@ -79,24 +79,41 @@ static void start(struct simulation *sim, int32_t row, int32_t rank)
 	}
 }
 
+static void wait_for_request(struct simulation *sim, int32_t rank, int64_t request)
+{
+	if (!(sim->request[request] & DONE)) {
+		sim->request[request] |= WAITED;
+		sim->waiting[rank]++;
+	}
+	if (is_persistent(sim, request))
+		sim->request[request] &= (uint8_t)~ACTIVE;
+	else
+		sim->request[request] |= GONE;
+}
+
+/* Waits for all requests of a rank but persistent ones, and remembers that it did. */
+static void wait_for_all(struct simulation *sim, int32_t rank)
+{
+	for (; sim->outstanding[rank] < sim->created[rank]; sim->outstanding[rank]++)
+		if (!(sim->request[sim->outstanding[rank]] & GONE))
+			wait_for_request(sim, rank, sim->outstanding[rank]);
+}
+
 static void wait_for(struct simulation *sim, int32_t row, int32_t rank)
 {
 	const struct skelgen_script *script = sim->script;
 	int64_t i;
 
 	for (i = script->age_first[row]; i < script->age_first[row + 1]; i++) {
-		int64_t request = by_age(sim, rank, script->ages[i]);
+		int64_t request;
 
-		if (request == NOBODY)
+		if (script->ages[i] == ALL_OUTSTANDING) {
+			wait_for_all(sim, rank);
 			continue;
-		if (!(sim->request[request] & DONE)) {
-			sim->request[request] |= WAITED;
-			sim->waiting[rank]++;
 		}
-		if (is_persistent(sim, request))
-			sim->request[request] &= (uint8_t)~ACTIVE;
-		else
-			sim->request[request] |= GONE;
+		request = by_age(sim, rank, script->ages[i]);
+		if (request != NOBODY)
+			wait_for_request(sim, rank, request);
 	}
 }
 

@@ -28,8 +28,9 @@ enum {
 	DONE = 1,
 	WAITED = 2,
 	GONE = 4,
-	ACTIVE = 8, /* started and not yet waited for */
-	BOTH = 16,  /* both messages of an Isendrecv are under way */
+	ACTIVE = 8,          /* started and not yet waited for */
+	BOTH = 16,           /* both messages of an Isendrecv are under way */
+	ALL_OUTSTANDING = 0, /* instead of an age */
 };
 
 /* One end of a message, or a participant of a collective, that waits for others. */
@@ -76,6 +77,7 @@ struct simulation {
 	int32_t *request_row;
 	int32_t *request_meeting; /* latest one of a persistent collective */
 	int64_t *created;         /* next request of each rank */
+	int64_t *outstanding;     /* first request of each rank that may be */
 	int64_t *lasting;         /* its latest persistent one; they are numbered from the end */
 	int64_t *executed;        /* of each row */
 	int64_t *position;
@@ -127,6 +129,7 @@ static int prepare(struct simulation *sim)
 	sim->request_row = cleared(requests, sizeof(*sim->request_row));
 	sim->request_meeting = cleared(requests, sizeof(*sim->request_meeting));
 	sim->created = cleared(script->ranks, sizeof(*sim->created));
+	sim->outstanding = cleared(script->ranks, sizeof(*sim->outstanding));
 	sim->lasting = cleared(script->ranks, sizeof(*sim->lasting));
 	sim->executed = cleared(script->rows, sizeof(*sim->executed));
 	sim->waiting = cleared(script->ranks, sizeof(*sim->waiting));
@@ -134,10 +137,12 @@ static int prepare(struct simulation *sim)
 	sim->ready = cleared(script->ranks, sizeof(*sim->ready));
 	if (!sim->sends || !sim->receives || !sim->stream_first || !sim->member_last ||
 	    !sim->request || !sim->request_row || !sim->request_meeting || !sim->created ||
-	    !sim->lasting || !sim->executed || !sim->waiting || !sim->blocked || !sim->ready)
+	    !sim->outstanding || !sim->lasting || !sim->executed || !sim->waiting ||
+	    !sim->blocked || !sim->ready)
 		return -1;
 	for (rank = 0; rank < script->ranks; rank++) {
 		sim->created[rank] = script->request_first[rank];
+		sim->outstanding[rank] = script->request_first[rank];
 		sim->lasting[rank] = script->request_first[rank + 1];
 		sim->position[rank] = -1;
 	}
@@ -156,6 +161,7 @@ static void release(struct simulation *sim)
 	free(sim->request_row);
 	free(sim->request_meeting);
 	free(sim->created);
+	free(sim->outstanding);
 	free(sim->lasting);
 	free(sim->executed);
 	free(sim->waiting);

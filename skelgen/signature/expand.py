@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, function_info
 from skelgen.events.types import NO_COMMUNICATOR
 from skelgen.loops import positions
+from skelgen.signature.expand_ages import ExpandedAges, completes_all
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import RankGroup, Signature
 from skelgen.symbols.pairs import PARTNER_KINDS
@@ -24,6 +25,10 @@ def extent(signature: Signature) -> tuple[int, int]:
     signature : Signature
     """
     requests_of = np.diff(signature.age_first)[signature.symbols["ages"]]
+    if completes_all(signature, signature.functions, signature.symbols).any():
+        # Each request is completed once.
+        creates = [function_info(name).creates for name in signature.functions]
+        requests_of = requests_of + np.array(creates)[signature.symbols["function"]]
     calls, requests = 0, 0
     for group in signature.groups:
         calls += int(group.count.sum()) * len(group.ranks)
@@ -45,7 +50,7 @@ def calls_of(signature: Signature) -> Calls:
         With the tags of the symbols, partners as ranks of their communicators, and
         mean sizes. `match` finds the whole matched events of the run in them.
     """
-    expansion = _Expansion(signature)
+    expansion, ages = _Expansion(signature), ExpandedAges(signature)
     place_of = {
         rank: (group, column)
         for group in signature.groups
@@ -54,8 +59,9 @@ def calls_of(signature: Signature) -> Calls:
     strings = {id(group): positions(group.nest) for group in signature.groups}
     for rank in range(signature.ranks):
         group, column = place_of[rank]
-        expansion.add(rank, group, column, strings[id(group)])
-    return expansion.calls()
+        leaf = strings[id(group)]
+        expansion.add(rank, group, column, leaf, ages.of(group, leaf))
+    return expansion.calls(*ages.rows())
 
 
 class _Expansion:
@@ -76,7 +82,12 @@ class _Expansion:
         self.length = [0]
 
     def add(
-        self, rank: int, group: RankGroup, column: int, leaf: NDArray[np.int32]
+        self,
+        rank: int,
+        group: RankGroup,
+        column: int,
+        leaf: NDArray[np.int32],
+        ages: NDArray[np.uint32],
     ) -> None:
         symbols = leaf_symbols(group.nest)
         shape_of = np.zeros(len(symbols), np.uint32)
@@ -95,9 +106,7 @@ class _Expansion:
         mean = group.size_bytes.total[:, column] / np.maximum(group.count, 1)
         self.shape.append(shape)
         self.size.append(np.rint(mean).astype(np.int64)[leaf])
-        self.ages.append(
-            self.signature.symbols["ages"][symbols].astype(np.uint32)[leaf]
-        )
+        self.ages.append(ages)
         self._add_vectors(column, group, leaf)
         self.length.append(len(leaf))
 
@@ -137,7 +146,9 @@ class _Expansion:
         )  # fmt: skip
         return self.rows.setdefault(key, len(self.rows))
 
-    def calls(self) -> Calls:
+    def calls(
+        self, age_first: NDArray[np.int64], age_values: NDArray[np.int64]
+    ) -> Calls:
         vectors = self.vectors or [np.empty((0, 2), dtype=object)]
         none = [np.empty(0, np.int64)]
         return Calls(
@@ -145,8 +156,8 @@ class _Expansion:
             shape=np.concatenate(self.shape),
             size_bytes=np.concatenate(self.size),
             ages=np.concatenate(self.ages),
-            age_first=self.signature.age_first,
-            age_values=self.signature.age_values,
+            age_first=age_first,
+            age_values=age_values,
             vector_call=np.concatenate(self.vector_call or none),
             vectors=np.concatenate(vectors),
             shapes=np.array(list(self.rows), SHAPE_DTYPE),

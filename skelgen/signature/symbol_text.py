@@ -28,7 +28,7 @@ from skelgen.events.types import (
 )
 from skelgen.signature.types import CommunicatorFamily, Signature
 from skelgen.symbols.pairs import ON_REQUESTS, PARTNER_KINDS
-from skelgen.symbols.types import SYMBOL_DTYPE, VARYING
+from skelgen.symbols.types import ALL_OUTSTANDING, SYMBOL_DTYPE, VARYING
 
 _FLAGS = {
     "any_source": WILDCARD_SOURCE,
@@ -37,6 +37,8 @@ _FLAGS = {
     "holes": HOLES,
 }
 _CODES = {"nobody": PROC_NULL, "varying": VARYING}
+#: Ages of a completion of all that is outstanding.
+_ALL = "all"
 _LARGEST = (1 << 31) - 1
 #: Words with a plain number: column, what it is when the word is missing, least.
 _PLAIN = {
@@ -104,7 +106,9 @@ def _line(signature: Signature, row: np.void) -> str:
     ages = signature.age_values[slice(*first)].tolist()
     if ages:
         word = "partners" if function_info(function).kind in WITH_PARTNERS else "ages"
-        words.append(f"{word}={format_integers(ages).replace(' ', ',')}")
+        text = format_integers(ages).replace(" ", ",")
+        every = word == "ages" and ages == [ALL_OUTSTANDING]
+        words.append(f"{word}={_ALL if every else text}")
     return " ".join(words)
 
 
@@ -183,6 +187,10 @@ class SymbolReader:
         return limits.get(word, _LARGEST)
 
     def _read_ages(self, field: Field, kind: CallKind, word: str, text: str) -> int:
+        if word == "ages" and text == _ALL:
+            if kind is not CallKind.COMPLETE:
+                raise NumberError(f"ages: read {_ALL}, which only a completion has")
+            return self.ages.setdefault((ALL_OUTSTANDING,), len(self.ages))
         least = 0 if word == "partners" else -_LARGEST
         try:
             found = stretches(text, least, _LARGEST, _MOST_AGES)

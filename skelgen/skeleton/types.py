@@ -82,7 +82,7 @@ class Operation:
         How often each rank of the program executes it.
     ages : tuple of int
         Requests that it completes or starts, as ages among the kept requests of
-        the rank, as in `Calls`.
+        the rank, as in `Calls`; ALL_OUTSTANDING alone for all plain ones.
     compute_ns : OccurrenceSeries
         Computation before the call [ns]; zeros when there is none.
     idle_ns : OccurrenceSeries

@@ -12,6 +12,7 @@ from skelgen.events.parts import parts_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.symbols.left_out_calls import fates_and_ages
+from skelgen.symbols.outstanding import all_outstanding
 from skelgen.symbols.pairs import distinct_pairs
 from skelgen.symbols.probes import with_sources_of_probes
 from skelgen.symbols.requests import any_in_order
@@ -175,6 +176,7 @@ def _prepare(
     tags = canonical_tags(matching, pairs, inside, sites)
     size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
     ages = any_in_order(calls, pairs, inside, ages)
+    ages = all_outstanding(calls, pairs, inside, ages)
     decided = decide(pairs, parts_of(calls.first), inside, ages, tags, size_bytes)
     return decided, fate, sites
 

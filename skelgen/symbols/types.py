@@ -39,6 +39,10 @@ SYMBOL_DTYPE = np.dtype(
 #: both ends of a Sendrecv say VARYING, they are the same partner.
 VARYING = -3
 
+#: The only age of a completion of all plain requests that are outstanding, where that
+#: is not always the same number.
+ALL_OUTSTANDING = 0
+
 
 class Fate(IntEnum):
     """What becomes of a call.

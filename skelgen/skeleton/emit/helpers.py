@@ -100,6 +100,7 @@ class Needs:
         tables: ProgramTables,
         steps: Sequence[CallStep],
         families: Sequence[CommunicatorFamily],
+        most_requests: int,
     ) -> Needs:
         """Return what a program needs for what it uses.
 
@@ -110,6 +111,8 @@ class Needs:
         tables : ProgramTables
         steps : sequence of CallStep
         families : sequence of CommunicatorFamily
+        most_requests : int
+            Longest list of requests that a call takes.
         """
         every = followed(used, tables)
         names = {kind: _names(every, kind) for kind in UseKind}
@@ -129,7 +132,7 @@ class Needs:
             each=names[UseKind.EACH],
             turns=names[UseKind.TURN],
             rings=_rings(names[UseKind.HELPER], steps),
-            most_requests=max((len(step.ages) for step in steps), default=0),
+            most_requests=most_requests,
             most_neighbours=max(
                 (_neighbours(step, families) for step in steps), default=0
             ),

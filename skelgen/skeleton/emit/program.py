@@ -20,7 +20,7 @@ from skelgen.rendering.c_template import fill
 from skelgen.rendering.c_text import c_string
 from skelgen.signature import Signature
 from skelgen.skeleton.emit.calls.arguments import Surroundings
-from skelgen.skeleton.emit.calls.completion import slots_of
+from skelgen.skeleton.emit.calls.completion import most_requests, slots_of
 from skelgen.skeleton.emit.calls.windows import Window, partners, windows
 from skelgen.skeleton.emit.data.communicators import (
     NamedFamily,
@@ -78,7 +78,8 @@ def program_text(plan: Plan, calibration: ComputeCalibration) -> str:
     used = pieces.uses
     if Use(UseKind.HELPER, "compute") in used:
         used |= _work_uses(work)
-    needs = Needs.of(used, pieces.tables, steps, signature.families)
+    most = max((most_requests(around) for around in pieces.around), default=0)
+    needs = Needs.of(used, pieces.tables, steps, signature.families, most)
     return fill(
         "skeleton.c.j2",
         application=signature.provenance.application,

@@ -273,6 +273,24 @@ def _fill(
         taken = (
             left[len(left) - wanted_here :]
             if few
-            else left[strata(len(left), wanted_here)]
+            else left[_in_bursts(units.anchor[left], wanted_here)]
         )
         chosen[taken] = True
+
+
+def _in_bursts(anchor: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+    """Choose positions evenly, but those of calls in a row together.
+
+    Each burst of calls brings a completion with it.
+    """
+    begin = np.flatnonzero(np.diff(anchor, prepend=-2) != 1)
+    if len(begin) == len(anchor):
+        return strata(len(anchor), wanted)
+    size = np.diff(np.append(begin, len(anchor)))
+    bursts = -(-wanted * len(begin) // len(anchor))
+    taken = strata(len(begin), bursts)
+    while size[taken].sum() < wanted:
+        bursts += 1
+        taken = strata(len(begin), bursts)
+    of_burst = np.isin(np.arange(len(begin)), taken)
+    return np.flatnonzero(np.repeat(of_burst, size))[:wanted]

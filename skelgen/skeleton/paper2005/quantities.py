@@ -16,6 +16,7 @@ from skelgen.skeleton.keep.expansion import Expansion
 from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.durations import Durations
 from skelgen.skeleton.quantities.nodes import Nodes
+from skelgen.skeleton.quantities.outstanding import with_all_outstanding
 from skelgen.skeleton.quantities.programs import programs_of
 from skelgen.skeleton.quantities.sizes import sizes_of
 from skelgen.skeleton.quantities.strings import (
@@ -47,7 +48,8 @@ class DividedQuantities:
 
     def rewrite(self, draft: Draft) -> Draft:
         """Return the draft with programs."""
-        shared = shared_strings(draft.strings, draft.expansion.group)
+        strings = with_all_outstanding(draft.strings, draft.symbols, draft.signature)
+        shared = shared_strings(strings, draft.expansion.group)
         nodes = Nodes(
             draft.leaves,
             shared,

@@ -8,6 +8,7 @@ from skelgen.skeleton.keep.division import with_part_of_bytes
 from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.durations import durations_of
 from skelgen.skeleton.quantities.nodes import Nodes
+from skelgen.skeleton.quantities.outstanding import with_all_outstanding
 from skelgen.skeleton.quantities.programs import programs_of
 from skelgen.skeleton.quantities.sizes import sizes_of
 from skelgen.skeleton.quantities.strings import shared_strings
@@ -25,7 +26,8 @@ class CallQuantities:
         """Return the draft with programs; of the computation `fraction` is kept."""
         signature, expansion = draft.signature, draft.expansion
         first = draft.calls.first
-        shared = shared_strings(draft.strings, expansion.group)
+        strings = with_all_outstanding(draft.strings, draft.symbols, signature)
+        shared = shared_strings(strings, expansion.group)
         sized = with_part_of_bytes(signature, draft.sent)
         nodes = Nodes(
             sized, shared, draft.symbols.functions, draft.symbols.table, draft.units

@@ -17,6 +17,7 @@ from skelgen.events.functions import (
 )
 from skelgen.skeleton.proof.script import BUFFERED, NOBODY, SYNCHRONOUS, Script
 from skelgen.skeleton.proof.simulation import SimulationOutcome
+from skelgen.symbols.types import ALL_OUTSTANDING
 
 _CREATING = (
     CallKind.ISEND,
@@ -243,6 +244,10 @@ class PlainSimulation:
         first, last = self.script.age_first[row : row + 2].tolist()
         found = []
         for age in self.script.ages[first:last].tolist():
+            if age == ALL_OUTSTANDING:
+                found += [one for one in self.requests[rank] if not one.gone]
+                self.requests[rank] = []  # nothing names them any more
+                continue
             own = (self.requests if age > 0 else self.persistent)[rank]
             if not 1 <= abs(age) <= len(own) or own[-abs(age)].gone:
                 self.counts["misused"] += 1

@@ -56,7 +56,7 @@ class Script:
         Of a receive [bytes].
     age_first : (rows + 1,) int64 array
     ages : (a,) int64 array
-        Requests that a row names.
+        Requests that a row names; ALL_OUTSTANDING for all plain ones.
     stream, member, fit : (rows,) int32 arrays
         Of a collective the communicator, the rank in it, numbered through all
         communicators, and what all participants must have in common; else -1.

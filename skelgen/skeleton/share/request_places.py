@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 
 from skelgen.events.functions import PERSISTENT, CallKind
 from skelgen.loops import Nest
+from skelgen.symbols.types import ALL_OUTSTANDING
 
 #: A request as a completion sees it: (operation that created it, how many requests
 #: that operation has created since); None for one that is over already.
 Reference = tuple[int, int] | None
 #: A request by whether it is persistent and its number among those.
 Birth = tuple[bool, int]
+
+#: An age that no request reaches.
+_HOWEVER_OLD = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class _Walk:
         ages = [age for role in roles for age in role.ages]
         #: Of each sort, persistent or not, the oldest age and how many there are.
         self.oldest = {False: max([0, *ages]), True: -min([0, *ages])}
+        if ALL_OUTSTANDING in ages:
+            self.oldest[False] = _HOWEVER_OLD
         self.created = {False: 0, True: 0}
         self.own = [0] * len(roles)
         #: birth: (operation, creation number among its own)
@@ -195,12 +201,21 @@ class _Walk:
             del self.outstanding[operation]
 
     def refer(self, operation: int, role: RequestRole) -> None:
-        births = [(age < 0, self.created[age < 0] - abs(age) + 1) for age in role.ages]
+        births = self.births(role.ages)
         references = tuple(self.reference(birth) for birth in births)
         self.found.references.setdefault(operation, set()).add(references)
         for birth in births:
             if birth in self.alive and self.ends(role, self.alive[birth][0]):
                 self.end(birth)
+
+    def births(self, ages: tuple[int, ...]) -> list[Birth]:
+        """Return the requests of some ages."""
+        if ages == (ALL_OUTSTANDING,):
+            # In an order of their own: how they are interleaved does not matter.
+            plain = [birth for birth in self.alive if not birth[0]]
+            self.walked += len(plain)
+            return sorted(plain, key=self.alive.__getitem__)
+        return [(age < 0, self.created[age < 0] - abs(age) + 1) for age in ages]
 
     def reference(self, birth: Birth) -> Reference:
         if birth not in self.alive:

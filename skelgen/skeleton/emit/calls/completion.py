@@ -9,6 +9,7 @@ from skelgen.skeleton.emit.calls.arguments import Surroundings
 from skelgen.skeleton.emit.fragments import Fragment, Word, helper, helpers
 from skelgen.skeleton.emit.layout import Statement, call
 from skelgen.skeleton.share.request_places import Reference
+from skelgen.symbols.types import ALL_OUTSTANDING
 
 #: Longest list of numbers that stands in a call.
 _LONGEST_LIST = 12
@@ -43,8 +44,34 @@ def slots_of(around: Surroundings, index: int) -> list[int] | None:
     """
     lives = around.routine.lifetimes
     variants = lives.references.get(index, {()})
+    if around.routine.steps[index].ages == (ALL_OUTSTANDING,):
+        return _all_slots(around, variants)
     found = {_slots(around, references) for references in variants}
     return list(found.pop() or ()) if len(found) == 1 and None not in found else None
+
+
+def most_requests(around: Surroundings) -> int:
+    """Return the length of the longest list of requests that a call takes."""
+    return max(
+        (
+            len(slots_of(around, index) or around.routine.steps[index].ages)
+            for index in around.routine.lifetimes.references
+        ),
+        default=0,
+    )
+
+
+def _all_slots(around: Surroundings, variants: set[tuple[Reference, ...]]) -> list[int]:
+    """Return the places in which any request that is not persistent may be outstanding.
+
+    A place without one has MPI_REQUEST_NULL, so those between them do no harm.
+    """
+    lives, first = around.routine.lifetimes, around.memory.requests.first
+    operations = {one[0] for references in variants for one in filter(None, references)}
+    own = [range(first[op], first[op] + lives.spans[op]) for op in operations]
+    if not own or any(around.routine.steps[op].info.persistent for op in lives.spans):
+        return sorted({place for places in own for place in places})
+    return list(range(min(one.start for one in own), max(one.stop for one in own)))
 
 
 def _slots(

@@ -1,0 +1,71 @@
+"""A program whose ranks exchange now more, now fewer messages with their neighbour."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from tests.builders import EventsBuilder
+
+
+def changing_neighbours(
+    counts: Sequence[int],
+    *,
+    rng: random.Random | None = None,
+    ranks: int = 3,
+    late: bool = False,
+) -> EventsBuilder:
+    """Act the program out: each rank sends to the next one.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        Messages of each exchange.
+    rng : random.Random, optional
+        Draws requests that are completed on their own, before all others are; none
+        without it.
+    ranks : int
+    late : bool
+        Whether the last send of an exchange is completed in the next one only.
+    """
+    builder = EventsBuilder(ranks)
+    left = [0] * ranks
+    for count in counts:
+        alone = [rng is not None and rng.random() < 0.2 for _ in range(2 * count)]
+        for rank in range(ranks):
+            _exchange(builder, rank, count, alone, left, late)
+    for rank in range(ranks):
+        if left[rank]:
+            builder.call(rank, "Wait", requests=[left[rank]], site=6)
+        builder.call(rank, "Barrier", site=7)
+    return builder
+
+
+def _exchange(
+    builder: EventsBuilder,
+    rank: int,
+    count: int,
+    alone: Sequence[bool],
+    left: list[int],
+    late: bool,
+) -> None:
+    before, behind = (rank - 1) % builder.ranks, (rank + 1) % builder.ranks
+    received = [
+        builder.call(rank, "Irecv", peer=before, tag=1, size_bytes=8, site=1)
+        for _ in range(count)
+    ]
+    sent = [
+        builder.call(rank, "Isend", peer=behind, tag=1, size_bytes=8, site=2)
+        for _ in range(count)
+    ]
+    if left[rank]:
+        builder.call(rank, "Wait", requests=[left[rank]], site=3)
+        left[rank] = 0
+    if late:
+        left[rank] = sent.pop()
+    every = received + sent
+    early = [one for one, own in zip(every, alone, strict=False) if own]
+    for one in early:
+        builder.call(rank, "Wait", requests=[one], site=4)
+    if rest := [one for one in every if one not in early]:
+        builder.call(rank, "Waitall", requests=rest, site=5)

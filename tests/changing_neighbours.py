@@ -14,6 +14,7 @@ def changing_neighbours(
     rng: random.Random | None = None,
     ranks: int = 3,
     late: bool = False,
+    in_turn: bool = False,
 ) -> EventsBuilder:
     """Act the program out: each rank sends to the next one.
 
@@ -27,13 +28,18 @@ def changing_neighbours(
     ranks : int
     late : bool
         Whether the last send of an exchange is completed in the next one only.
+    in_turn : bool
+        Whether each request is waited for by itself, in place of all at once.
     """
     builder = EventsBuilder(ranks)
     left = [0] * ranks
     for count in counts:
         alone = [rng is not None and rng.random() < 0.2 for _ in range(2 * count)]
         for rank in range(ranks):
-            _exchange(builder, rank, count, alone, left, late)
+            rest = _exchange(builder, rank, count, alone, left, late)
+            for names in [[one] for one in rest] if in_turn else [rest][: len(rest)]:
+                function = "Wait" if in_turn else "Waitall"
+                builder.call(rank, function, requests=names, site=5, compute_ns=30)
     for rank in range(ranks):
         if left[rank]:
             builder.call(rank, "Wait", requests=[left[rank]], site=6)
@@ -48,7 +54,8 @@ def _exchange(
     alone: Sequence[bool],
     left: list[int],
     late: bool,
-) -> None:
+) -> list[int]:
+    """Post an exchange; return the requests that are left to complete."""
     before, behind = (rank - 1) % builder.ranks, (rank + 1) % builder.ranks
     received = [
         builder.call(rank, "Irecv", peer=before, tag=1, size_bytes=8, site=1)
@@ -67,5 +74,4 @@ def _exchange(
     early = [one for one, own in zip(every, alone, strict=False) if own]
     for one in early:
         builder.call(rank, "Wait", requests=[one], site=4)
-    if rest := [one for one in every if one not in early]:
-        builder.call(rank, "Waitall", requests=rest, site=5)
+    return [one for one in every if one not in early]

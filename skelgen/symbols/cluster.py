@@ -172,11 +172,12 @@ def _prepare(
     pairs = distinct_pairs(calls)
     fate, ages = fates_and_ages(calls, matching, pairs)
     inside = fate == Fate.INSIDE
+    ages = any_in_order(calls, pairs, inside, ages)
+    fate, ages = all_outstanding(calls, pairs, fate, ages)
+    inside = fate == Fate.INSIDE
     sites = candidate_sites(pairs, inside)
     tags = canonical_tags(matching, pairs, inside, sites)
     size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
-    ages = any_in_order(calls, pairs, inside, ages)
-    ages = all_outstanding(calls, pairs, inside, ages)
     decided = decide(pairs, parts_of(calls.first), inside, ages, tags, size_bytes)
     return decided, fate, sites
 

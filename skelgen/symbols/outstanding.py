@@ -1,109 +1,175 @@
 """Completions of everything that is outstanding, however much that is.
 
 An application whose number of neighbours changes waits for 14 requests now and for 19
-then, always at one place and always for all of them. By the ages of the requests these
-are different calls; by what they do they are one. A request that is freed counts as
-outstanding for ever: where there is one, nothing is said of all.
+then, always at one place and always for all of them: at once, or for one after the
+other. By the ages of the requests these are different calls; by what they do they are
+one. A request that is freed counts as outstanding for ever: where there is one, nothing
+is said of all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import PERSISTENT
-from skelgen.events.parts import rank_slices
+from skelgen.events.parts import parts_of, rank_slices
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
-from skelgen.symbols.types import ALL_OUTSTANDING
+from skelgen.symbols.types import ALL_OUTSTANDING, Fate
 
 
 def all_outstanding(
-    calls: Calls, pairs: Pairs, inside: NDArray[np.bool_], ages: Ages
-) -> Ages:
-    """Give completions of different numbers of requests one row of ages.
+    calls: Calls, pairs: Pairs, fate: NDArray[np.uint8], ages: Ages
+) -> tuple[NDArray[np.uint8], Ages]:
+    """Give completions of all that is outstanding one row of ages, or one call.
 
-    Those of a call site that are always of everything that is outstanding, where that
-    is not always as much.
+    Those of a call site that are always of everything, where that is not always as
+    much. Of waits in a row for one request each the last one is for all of them; the
+    time inside the others is waiting.
 
     Parameters
     ----------
     calls : Calls
     pairs : Pairs
         Of the same calls.
-    inside : (n,) bool array
-        Which calls have a symbol.
+    fate : (n,) uint8 array
+        A `Fate` for each call.
     ages : Ages
 
     Returns
     -------
-    Ages
+    fate : (n,) uint8 array
+    ages : Ages
         With ALL_OUTSTANDING as a row of its own, where there are such calls.
     """
-    site = _sites(pairs)
-    wanted = _varying(calls, pairs, inside, ages, site)
-    if not wanted.any():
-        return ages
-    in_order = np.array([_is_in_order(row) for row in ages.rows], bool)
-    for call, left in _completions(calls, pairs, inside, ages):
-        others = (left != 0) | ~in_order[ages.of_call[call]]
-        wanted[site[pairs.of_call[call[others]]]] = False
-    if not wanted.any():
-        return ages
-    of_call = ages.of_call.copy()
-    for call, _ in _completions(calls, pairs, inside, ages):
-        of_call[call[wanted[site[pairs.of_call[call]]]]] = len(ages.rows)
-    return Ages(of_call, [*ages.rows, (ALL_OUTSTANDING,)])
+    look = _Look(calls, pairs, fate == Fate.INSIDE, ages)
+    if not look.rows_vary():
+        return fate, ages
+    at_once, in_turn = look.sites_of_all()
+    if not (at_once.any() or in_turn.any()):
+        return fate, ages
+    fate, of_call = fate.copy(), ages.of_call.copy()
+    for found in look.ranks():
+        last = found.ends_run & in_turn[found.site] & found.single
+        of_call[found.call[last | at_once[found.site]]] = len(ages.rows)
+        others = in_turn[found.site] & found.single & ~last
+        fate[found.call[others]] = Fate.WAITING
+    return fate, Ages(of_call, [*ages.rows, (ALL_OUTSTANDING,)])
 
 
-def _sites(pairs: Pairs) -> NDArray[np.int64]:
-    """Return a number of function and call site for each pair."""
-    return combine(
-        pairs.function, *(pairs.shape[name].astype(np.int64) for name in _OF_SITE)
-    )
+@dataclass(frozen=True, slots=True)
+class _Completions:
+    """The completions of one rank.
+
+    Attributes
+    ----------
+    call, site : (c,) int64 arrays
+        The call, and a number of its function and call site.
+    row : (c,) int32 array
+        Its row of ages.
+    left : (c,) int64 array
+        How many plain requests are outstanding behind it.
+    single : (c,) bool array
+        Whether it is of one plain request.
+    begins_run, ends_run : (c,) bool arrays
+        Of such calls of one site with no other call between them.
+    """
+
+    call: NDArray[np.int64]
+    site: NDArray[np.int64]
+    row: NDArray[np.int32]
+    left: NDArray[np.int64]
+    single: NDArray[np.bool_]
+    begins_run: NDArray[np.bool_]
+    ends_run: NDArray[np.bool_]
 
 
-_OF_SITE = ("flags", "site")
+class _Look:
+    """Looks at the completions of all ranks, one rank after the other."""
+
+    def __init__(
+        self, calls: Calls, pairs: Pairs, inside: NDArray[np.bool_], ages: Ages
+    ) -> None:
+        self.first, self.of_call = calls.first, pairs.of_call
+        self.inside, self.ages = inside, ages
+        self.plain = np.array([sum(age > 0 for age in row) for row in ages.rows])
+        self.in_order = np.array([_is_in_order(row) for row in ages.rows], bool)
+        self.completes = pairs.is_kind(CallKind.COMPLETE)
+        self.creates = pairs.creates & ~pairs.is_kind(*PERSISTENT)
+        columns = [pairs.shape[name].astype(np.int64) for name in ("flags", "site")]
+        self.site = combine(pairs.function, *columns)
+
+    def rows_vary(self) -> bool:
+        """Say whether any site completes now one row of ages, now another."""
+        numbers = _Numbers(int(self.site.max(initial=-1)) + 1)
+        for own in parts_of(self.first) if self.completes.any() else ():
+            pair = self.of_call[own]
+            call = np.flatnonzero(self.completes[pair] & self.inside[own])
+            numbers.add(self.site[pair[call]], self.ages.of_call[own][call])
+        return bool(numbers.vary.any())
+
+    def ranks(self) -> Iterator[_Completions]:
+        """Yield the completions of each rank."""
+        for own in rank_slices(self.first):
+            pair, row = self.of_call[own], self.ages.of_call[own]
+            inside = self.inside[own]
+            completes = self.completes[pair] & inside
+            ended = np.where(completes, self.plain[row], 0)
+            left = np.cumsum(np.where(inside, self.creates[pair], 0) - ended)
+            call = np.flatnonzero(completes)
+            site, row = self.site[pair[call]], row[call]
+            single = self.in_order[row] & (self.plain[row] == 1)
+            order = np.cumsum(inside)[call]
+            again = (np.diff(order) == 1) & (np.diff(site) == 0)
+            again &= single[1:] & single[:-1]
+            begins = np.concatenate([[True], ~again])[: len(call)]
+            ends = np.concatenate([~again, [True]])[: len(call)]
+            yield _Completions(
+                own.start + call, site, row, left[call], single, begins, ends
+            )
+
+    def sites_of_all(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the sites that always complete everything: at once, and in turn."""
+        sites = int(self.site.max(initial=-1)) + 1
+        at_once, in_turn = np.ones(sites, bool), np.ones(sites, bool)
+        numbers = _Numbers(sites), _Numbers(sites)
+        for found in self.ranks():
+            leaves = found.left != 0
+            at_once[found.site[leaves | ~self.in_order[found.row]]] = False
+            numbers[0].add(found.site, found.row)
+            end = np.flatnonzero(found.ends_run)
+            in_turn[found.site[end[leaves[end] | ~found.single[end]]]] = False
+            length = end - np.flatnonzero(found.begins_run)
+            numbers[1].add(found.site[end], length)
+        return at_once & numbers[0].vary, in_turn & numbers[1].vary
+
+
+class _Numbers:
+    """The distinct numbers that each site has."""
+
+    def __init__(self, sites: int) -> None:
+        self._sites = sites
+        self._known: NDArray[np.int64] = np.empty(0, np.int64)
+
+    def add(self, site: NDArray[np.int64], number: NDArray[np.integer]) -> None:
+        """Take numbers of sites."""
+        keys = np.concatenate([self._known, number * np.int64(self._sites) + site])
+        self._known = keys[factorise(keys)[1]]
+
+    @property
+    def vary(self) -> NDArray[np.bool_]:
+        """Return for each site whether it has several."""
+        count = np.bincount(self._known % max(self._sites, 1), minlength=self._sites)
+        found: NDArray[np.bool_] = count > 1
+        return found
 
 
 def _is_in_order(row: tuple[int, ...]) -> bool:
     """Say whether a row is of plain requests, the oldest first."""
     return bool(row) and min(row) > 0 and list(row) == sorted(set(row), reverse=True)
-
-
-def _varying(
-    calls: Calls,
-    pairs: Pairs,
-    inside: NDArray[np.bool_],
-    ages: Ages,
-    site: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Return for each site whether it completes now one row of ages, now another."""
-    completes = pairs.is_kind(CallKind.COMPLETE)
-    found: NDArray[np.int64] = np.empty(0, np.int64)
-    for own in rank_slices(calls.first) if completes.any() else ():
-        call = own.start + np.flatnonzero(completes[pairs.of_call[own]] & inside[own])
-        key = site[pairs.of_call[call]] * len(ages.rows) + ages.of_call[call]
-        key = np.concatenate([found, key])
-        found = key[factorise(key)[1]]
-    rows = np.bincount(found // len(ages.rows), minlength=int(site.max(initial=-1)) + 1)
-    return np.asarray(rows > 1)
-
-
-def _completions(
-    calls: Calls, pairs: Pairs, inside: NDArray[np.bool_], ages: Ages
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the completions of each rank, and how many requests each leaves."""
-    plain = np.array([sum(age > 0 for age in row) for row in ages.rows], np.int64)
-    creates = pairs.creates & ~pairs.is_kind(*PERSISTENT)
-    completes = pairs.is_kind(CallKind.COMPLETE)
-    for own in rank_slices(calls.first):
-        pair = pairs.of_call[own]
-        ended = np.where(completes[pair], plain[ages.of_call[own]], 0)
-        left = np.cumsum(np.where(inside[own], creates[pair] - ended, 0))
-        call = np.flatnonzero(completes[pair] & inside[own])
-        yield own.start + call, left[call]

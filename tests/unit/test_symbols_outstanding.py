@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,29 @@ def test_with_a_request_that_is_freed_nothing_is_said_of_all() -> None:
     assert not all_of(build(builder.events()))
 
 
+def test_waits_in_a_row_for_all_are_one() -> None:
+    built = build(changing_neighbours(COUNTS, in_turn=True).events())
+    assert all_of(built)
+    assert len(built.signature.groups[0].nest) < 10
+    waits = (built.symbols.table["site"][built.symbols.symbol] == 5).sum()
+    assert waits == 3 * len(COUNTS)
+    # Computation between the waits stays computation.
+    assert built.symbols.compute_ns.sum() == 3 * 30 * 2 * sum(COUNTS)
+    assert len(built.symbols.waiting_call) == waits
+
+
+@pytest.mark.parametrize("counts", [[4] * 20, [1] * 20])
+def test_as_many_waits_in_a_row_each_time_stay_what_they_are(counts: list[int]) -> None:
+    built = build(changing_neighbours(counts, in_turn=True).events())
+    assert not all_of(built)
+    assert not len(built.symbols.waiting_call)
+
+
+def test_waits_in_a_row_that_leave_a_request_stay_what_they_are() -> None:
+    built = build(changing_neighbours(COUNTS, in_turn=True, late=True).events())
+    assert not len(built.symbols.waiting_call)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_requests_come_back_from_the_signature(rng: random.Random) -> None:
@@ -82,7 +106,8 @@ def test_the_requests_come_back_from_the_signature(rng: random.Random) -> None:
 @given(st.randoms(use_true_random=False))
 def test_skeletons_of_such_programs_finish(rng: random.Random) -> None:
     counts = [rng.randint(1, 5) for _ in range(rng.randint(10, 40))]
-    built = build(changing_neighbours(counts, rng=rng).events())
+    in_turn = rng.random() < 0.5
+    built = build(changing_neighbours(counts, rng=rng, in_turn=in_turn).events())
     made = plan(built.signature, rng.choice((1.5, 2, 3, 7)))
     for rendezvous in (True, False):
         found = simulate(script(made), rendezvous=rendezvous)

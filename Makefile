@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Of pytest: tests wait for programs half of their time, so two cores serve three.
-WORKERS ?= 3
+# Of pytest: tests wait for programs half of their time, so two cores serve four.
+WORKERS ?= 4
 
 .PHONY: help demo test lint lint-python lint-c golden schemas manuals bench sanitize clean
 

@@ -112,6 +112,42 @@ static void wait_for_all(struct step *s)
 	received(s, n);
 }
 
+/* Now more, now fewer messages to the next rank: how many requests these are. */
+static int post_some(struct step *s)
+{
+	int n = 1 + (5 * s->trip + s->variant) % 7;
+
+	for (int i = 0; i < n; i++)
+		MPI_Irecv(in_of(s) + i, 1, MPI_INT, previous_in(s), s->tag, group_of(s)->comm,
+			  &s->request[i]);
+	fill(s, n);
+	for (int i = 0; i < n; i++)
+		MPI_Isend(out_of(s) + i, 1, MPI_INT, next_in(s), s->tag, group_of(s)->comm,
+			  &s->request[n + i]);
+	return 2 * n;
+}
+
+/* Kind: a number of nonblocking messages that changes, completed by Waitall. */
+static void wait_for_some(struct step *s)
+{
+	int n = post_some(s);
+
+	MPI_Waitall(n, s->request, MPI_STATUSES_IGNORE);
+	take(s, in_of(s), n / 2);
+}
+
+/* Kind: a number of nonblocking messages that changes, each completed by Wait. */
+static void waits_for_some(struct step *s)
+{
+	int n = post_some(s);
+
+	for (int i = 0; i < n; i++) {
+		MPI_Wait(&s->request[i], MPI_STATUS_IGNORE);
+		compute(s);
+	}
+	take(s, in_of(s), n / 2);
+}
+
 /* Kind: nonblocking messages, completed by Waitany until none is left. */
 static void wait_for_any(struct step *s)
 {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError, UsageError
 from skelgen.events.touched_memory import Touched
+from skelgen.signature import calls_of
 from skelgen.signature.store import load, save
 from skelgen.signature.write import signature_text
 from tests import builders
@@ -181,6 +182,17 @@ def test_a_person_can_change_what_statistics_do_not_count(edited, signature):
     assert signature.symbols["datatype_bytes"].max() == 1
 
 
+def test_all_that_is_outstanding_can_be_said_of_a_completion(edited, signature):
+    changed = edited("MPI_Waitall site=0 ages=2,1", "MPI_Waitall site=0 ages=all")
+    text = signature_text(changed)
+    assert "MPI_Waitall site=0 ages=all" in text
+    ours, others = calls_of(signature), calls_of(changed)
+    for one, other in zip(ours.ages.tolist(), others.ages.tolist(), strict=True):
+        own, their = ours.age_first[one : one + 2], others.age_first[other : other + 2]
+        found = others.age_values[slice(*their)].tolist()
+        assert found == ours.age_values[slice(*own)].tolist()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -214,6 +226,7 @@ def test_a_person_can_change_what_statistics_do_not_count(edited, signature):
         ("ages=2,1", "ages=2,0", "ages: read 0"),
         ("ages=2,1", "ages=3,1", "but only 2 are created before it"),
         ("ages=2,1", "", "needs ages"),
+        ("Waitall site=0 ages=2,1", "Startall site=0 ages=all", "only a completion"),
         ("tag=0", "tag=x", "symbols.irecv-1: tag: read 'x'"),
         ("tag=0", "colour=0", "read 'colour'=, which MPI_Irecv does not have"),
         ("family=0", "family=7", "family: read 7, expected 0 to 1"),

@@ -71,6 +71,10 @@ LARGEST_SIZE_RATIO = 1.1
 #: Rounds of mending before the plan is refused. A judgement, not measured.
 MOST_MENDING_ROUNDS = 50
 
+#: After so many of them all sends of a call site are mended where one is. A judgement,
+#: not measured.
+MENDING_ROUNDS_ONE_BY_ONE = 20
+
 #: Largest difference of message sizes that become one, relative to their mean [1]. A
 #: judgement, not measured.
 LARGEST_SIZE_DIFFERENCE = 0.12

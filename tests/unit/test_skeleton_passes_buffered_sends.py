@@ -7,6 +7,7 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.proof.simulation import simulate
+from skelgen.skeleton.thresholds import MOST_MENDING_ROUNDS
 from skelgen.skeleton.types import Plan
 from tests.skeletons import script, signature
 
@@ -94,6 +95,22 @@ def test_a_send_that_no_later_completion_saves_is_freed() -> None:
     made = plan(signature(FREED), 4)
     assert "Request_free" in functions(made, 0)
     assert is_sound(made)
+
+
+def test_a_call_site_with_hundreds_of_leaves_is_mended_as_one() -> None:
+    """An operation of its own in each exchange keeps them apart."""
+    exchanges = "\n".join(
+        f"""
+        Send to=+1 tag=1 bytes=80 site=1
+        Recv from=+1 tag=1 bytes=80 site=2
+        Allreduce bytes=8 op={op} site=3
+        """
+        for op in range(1, 3 * MOST_MENDING_ROUNDS)
+    )
+    made = plan(signature(f"ranks 2\nrank *\nrepeat 2 {{\n{exchanges}\n}}"), 1.2)
+    assert simulate(script(made), rendezvous=True).sound
+    sends = [made.functions[one] for one in made.symbols["function"]]
+    assert "MPI_Isend" in sends
 
 
 def test_what_cannot_finish_is_refused_with_its_cycle() -> None:

@@ -19,11 +19,15 @@ from skelgen.errors import InputError
 from skelgen.events import CallKind, FunctionInfo
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.signature.labels import symbol_label
+from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.passes.draft import Draft, Pass
 from skelgen.skeleton.passes.finishing import Proof
 from skelgen.skeleton.quantities.strings import INSERTED, RankStrings
 from skelgen.skeleton.quantities.symbols import PlanSymbols
-from skelgen.skeleton.thresholds import MOST_MENDING_ROUNDS
+from skelgen.skeleton.thresholds import (
+    MENDING_ROUNDS_ONE_BY_ONE,
+    MOST_MENDING_ROUNDS,
+)
 
 _NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}
 
@@ -60,8 +64,10 @@ class BufferedSends:
     def rewrite(self, draft: Draft) -> Draft:
         """Return the draft with other sends, proved again."""
         mended, current = Mended(), draft
-        for _ in range(MOST_MENDING_ROUNDS):
+        for turn in range(MOST_MENDING_ROUNDS):
             more = _mend_more(current, mended)
+            if turn >= MENDING_ROUNDS_ONE_BY_ONE:
+                more = _with_equal_sends(draft, more)
             if more == mended:
                 return current
             mended = more
@@ -337,6 +343,26 @@ def _mend_more(draft: Draft, mended: Mended) -> Mended:
         (freed if late else waited).add(place)
     waited -= freed
     return Mended(frozenset(waited), frozenset(freed))
+
+
+def _with_equal_sends(draft: Draft, mended: Mended) -> Mended:
+    """Mend all sends of a group from the call sites of those that are mended.
+
+    In a program with hundreds of leaves one after the other would take as many rounds.
+    """
+    columns = draft.signature.symbols[["function", "site"]]
+    sites = {
+        (number, leaf): (number, *own[leaf % len(own)])
+        for number, group in enumerate(draft.leaves.groups)
+        for own in [columns[leaf_symbols(draft.signature.groups[number].nest)].tolist()]
+        for leaf in range(len(group.count))
+    }
+    waiting, freeing = (
+        {sites[place] for place in chosen} for chosen in (mended.waited, mended.freed)
+    )
+    freed = frozenset(place for place, site in sites.items() if site in freeing)
+    waited = frozenset(place for place, site in sites.items() if site in waiting)
+    return Mended(waited - freed, freed)
 
 
 def _leaf_symbol(draft: Draft, number: int, leaf: int) -> int:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import PERSISTENT
-from skelgen.events.parts import parts_of, rank_slices
+from skelgen.events.parts import parts_of, rank_of, rank_slices
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
@@ -30,8 +31,8 @@ def all_outstanding(
     """Give completions of all that is outstanding one row of ages, or one call.
 
     Those of a call site that are always of everything, where that is not always as
-    much. Of waits in a row for one request each the last one is for all of them; the
-    time inside the others is waiting.
+    much on some rank. Of waits in a row for one request each the last one is for all of
+    them; the time inside the others is waiting.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class _Completions:
         The call, and a number of its function and call site.
     row : (c,) int32 array
         Its row of ages.
-    left : (c,) int64 array
+    left : (c,) int32 array
         How many plain requests are outstanding behind it.
     single : (c,) bool array
         Whether it is of one plain request.
@@ -84,7 +85,7 @@ class _Completions:
     call: NDArray[np.int64]
     site: NDArray[np.int64]
     row: NDArray[np.int32]
-    left: NDArray[np.int64]
+    left: NDArray[np.int32]
     single: NDArray[np.bool_]
     begins_run: NDArray[np.bool_]
     ends_run: NDArray[np.bool_]
@@ -98,21 +99,35 @@ class _Look:
     ) -> None:
         self.first, self.of_call = calls.first, pairs.of_call
         self.inside, self.ages = inside, ages
-        self.plain = np.array([sum(age > 0 for age in row) for row in ages.rows])
-        self.in_order = np.array([_is_in_order(row) for row in ages.rows], bool)
         self.completes = pairs.is_kind(CallKind.COMPLETE)
         self.creates = pairs.creates & ~pairs.is_kind(*PERSISTENT)
         columns = [pairs.shape[name].astype(np.int64) for name in ("flags", "site")]
         self.site = combine(pairs.function, *columns)
+        self.sites = int(self.site.max(initial=-1)) + 1
+
+    @cached_property
+    def plain(self) -> NDArray[np.int32]:
+        """Return how many plain requests each row of ages has."""
+        counts = [sum(age > 0 for age in row) for row in self.ages.rows]
+        return np.array(counts, np.int32)
+
+    @cached_property
+    def in_order(self) -> NDArray[np.bool_]:
+        """Say for each row of ages whether it is of plain requests, oldest first."""
+        return np.array([_is_in_order(row) for row in self.ages.rows], bool)
 
     def rows_vary(self) -> bool:
         """Say whether any site completes now one row of ages, now another."""
-        numbers = _Numbers(int(self.site.max(initial=-1)) + 1)
+        numbers, rank = _Numbers(self.sites), -1
         for own in parts_of(self.first) if self.completes.any() else ():
+            if rank_of(self.first, own) != rank:
+                numbers, rank = _Numbers(self.sites), rank_of(self.first, own)
             pair = self.of_call[own]
             call = np.flatnonzero(self.completes[pair] & self.inside[own])
             numbers.add(self.site[pair[call]], self.ages.of_call[own][call])
-        return bool(numbers.vary.any())
+            if numbers.vary.any():
+                return True
+        return False
 
     def ranks(self) -> Iterator[_Completions]:
         """Yield the completions of each rank."""
@@ -120,12 +135,13 @@ class _Look:
             pair, row = self.of_call[own], self.ages.of_call[own]
             inside = self.inside[own]
             completes = self.completes[pair] & inside
-            ended = np.where(completes, self.plain[row], 0)
-            left = np.cumsum(np.where(inside, self.creates[pair], 0) - ended)
+            left = self.creates[pair] & inside
+            left = left - np.where(completes, self.plain[row], np.int32(0))
+            np.cumsum(left, out=left)
             call = np.flatnonzero(completes)
             site, row = self.site[pair[call]], row[call]
             single = self.in_order[row] & (self.plain[row] == 1)
-            order = np.cumsum(inside)[call]
+            order = np.cumsum(inside, dtype=np.int32)[call]
             again = (np.diff(order) == 1) & (np.diff(site) == 0)
             again &= single[1:] & single[:-1]
             begins = np.concatenate([[True], ~again])[: len(call)]
@@ -136,18 +152,19 @@ class _Look:
 
     def sites_of_all(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the sites that always complete everything: at once, and in turn."""
-        sites = int(self.site.max(initial=-1)) + 1
-        at_once, in_turn = np.ones(sites, bool), np.ones(sites, bool)
-        numbers = _Numbers(sites), _Numbers(sites)
+        at_once, in_turn = np.ones(self.sites, bool), np.ones(self.sites, bool)
+        vary = np.zeros((2, self.sites), bool)
         for found in self.ranks():
             leaves = found.left != 0
             at_once[found.site[leaves | ~self.in_order[found.row]]] = False
+            numbers = _Numbers(self.sites), _Numbers(self.sites)
             numbers[0].add(found.site, found.row)
             end = np.flatnonzero(found.ends_run)
             in_turn[found.site[end[leaves[end] | ~found.single[end]]]] = False
             length = end - np.flatnonzero(found.begins_run)
             numbers[1].add(found.site[end], length)
-        return at_once & numbers[0].vary, in_turn & numbers[1].vary
+            vary |= [one.vary for one in numbers]
+        return at_once & vary[0], in_turn & vary[1]
 
 
 class _Numbers:
@@ -171,5 +188,4 @@ class _Numbers:
 
 
 def _is_in_order(row: tuple[int, ...]) -> bool:
-    """Say whether a row is of plain requests, the oldest first."""
     return bool(row) and min(row) > 0 and list(row) == sorted(set(row), reverse=True)

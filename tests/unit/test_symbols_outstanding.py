@@ -19,6 +19,7 @@ from skelgen.skeleton.proof.plain_simulation import PlainSimulation
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.outstanding import with_all_outstanding
 from skelgen.symbols.types import ALL_OUTSTANDING
+from tests.builders import events
 from tests.changing_neighbours import changing_neighbours
 from tests.skeletons import draft, kept_functions, parts, script
 from tests.summaries import Built, ages, build
@@ -26,8 +27,8 @@ from tests.summaries import Built, ages, build
 COUNTS = [3, 5, 2, 5, 4, 1, 3, 2] * 4
 
 
-def all_of(built: Built) -> bool:
-    return [ALL_OUTSTANDING] in ages(built.symbols, built.events)
+def all_of(built: Built, rank: int = 0) -> bool:
+    return [ALL_OUTSTANDING] in ages(built.symbols, built.events, rank)
 
 
 def rows(built: Built) -> list[list[int]]:
@@ -46,6 +47,27 @@ def test_a_number_of_neighbours_that_changes_is_one_loop() -> None:
 def test_a_number_that_stays_keeps_its_ages() -> None:
     built = build(changing_neighbours([4] * 20).events())
     assert not all_of(built)
+
+
+def test_ranks_with_other_numbers_of_neighbours_keep_their_ages() -> None:
+    built = build(
+        events("""
+            ranks 3
+            rank *
+              repeat 9 {
+                Irecv from=<1 tag=1 bytes=8 site=1 as=a
+                Irecv from=>1 tag=1 bytes=8 site=1 as=b
+                Isend to=<1 tag=1 bytes=8 site=2 as=c
+                Isend to=>1 tag=1 bytes=8 site=2 as=d
+                Waitall of=a,b,c,d site=3
+              }
+        """)
+    )
+    lengths = {
+        len(row) for rank in range(3) for row in ages(built.symbols, built.events, rank)
+    }
+    assert lengths == {2, 4}
+    assert not any(all_of(built, rank) for rank in range(3))
 
 
 def test_a_completion_that_leaves_a_request_is_not_of_all() -> None:

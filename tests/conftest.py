@@ -54,6 +54,7 @@ FIRST = [
     *("test_installed", "test_slurm", "test_accuracy_run", "test_select"),
     *("test_sanitizers", "test_odd_paths", "test_models_cluster"),
     *("test_cli_main_job", "test_examples", "test_model_skeleton"),
+    *("test_program_kinds", "test_random_programs", "test_documents"),
 ]
 
 

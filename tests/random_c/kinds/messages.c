@@ -128,7 +128,7 @@ static int post_some(struct step *s)
 }
 
 /* Kind: a number of nonblocking messages that changes, completed by Waitall. */
-static void wait_for_some(struct step *s)
+static void wait_for_a_number(struct step *s)
 {
 	int n = post_some(s);
 
@@ -137,7 +137,7 @@ static void wait_for_some(struct step *s)
 }
 
 /* Kind: a number of nonblocking messages that changes, each completed by Wait. */
-static void waits_for_some(struct step *s)
+static void waits_for_a_number(struct step *s)
 {
 	int n = post_some(s);
 

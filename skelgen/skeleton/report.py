@@ -263,10 +263,11 @@ def _kept(
 ) -> NDArray[np.float64]:
     """Return kept calls, computation and sleep of each leaf and rank of a group."""
     found = np.zeros((3, leaves, len(ranks)))
+    own = set(ranks)
     for program in programs:
-        if program.ranks[0] not in ranks:
+        if program.ranks[0] not in own:
             continue
-        columns = [ranks.index(rank) for rank in program.ranks]
+        columns = np.searchsorted(ranks, program.ranks)
         for operation in program.operations:
             if operation.group == number:
                 often = operation.occurrences

@@ -154,7 +154,7 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
     """
     number, rank = current.group[program], current.ranks[program][0]
     group = draft.signature.groups[number]
-    rows = [group.ranks.index(one) for one in current.ranks[program]]
+    rows = np.searchsorted(group.ranks, current.ranks[program])
     steps = slice(current.strings.first[rank], current.strings.first[rank + 1])
     call = current.strings.call[steps]
     position = call[call != INSERTED] - draft.calls.first[rank]

@@ -112,13 +112,17 @@ def script_of(
     """
     collector = _Collector(functions, symbols, families)
     strings = [_string(program) for program in programs]
-    owner = {rank: p for p, program in enumerate(programs) for rank in program.ranks}
+    owner = {
+        rank: (number, place)
+        for number, program in enumerate(programs)
+        for place, rank in enumerate(program.ranks)
+    }
     rows, first = [], [0]
     for rank in sorted(owner):
-        program = programs[owner[rank]]
+        number, place = owner[rank]
         start = collector.rows
-        created = collector.rank(rank, program)
-        string = strings[owner[rank]]
+        created = collector.rank(rank, place, programs[number])
+        string = strings[number]
         rows.append(string + np.int32(start))
         first.append(first[-1] + len(string))
         collector.request_first.append(collector.request_first[-1] + created)
@@ -167,9 +171,8 @@ class _Collector:
         for name in ("send", "receive", "size", "ages"):
             self.ragged[name] = []
 
-    def rank(self, rank: int, program: Program) -> int:
+    def rank(self, rank: int, position: int, program: Program) -> int:
         """Add the operations of one rank; return how many requests it creates."""
-        position = program.ranks.index(rank)
         created = 0
         for operation in program.operations:
             symbol = self.symbols[operation.symbol]

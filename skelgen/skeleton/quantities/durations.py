@@ -190,7 +190,8 @@ class _Kept:
     ) -> None:
         self.number, self.fraction = shared.group[program], fraction
         self.group = signature.groups[self.number]
-        self.rows = [self.group.ranks.index(rank) for rank in shared.ranks[program]]
+        rows = np.searchsorted(self.group.ranks, shared.ranks[program])
+        self.rows: list[int] = rows.tolist()
         self.homeless = homeless
         self.leaf = shared.column("leaf", program)
         self.often = np.bincount(shared.local[program], minlength=len(self.leaf))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from skelgen.skeleton.emit.fragments import Fragment, Uses, helpers
 _WORLD, _SELF = 0, 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NamedFamily:
     """The communicators of one family, one name for all of them.
 
@@ -49,13 +50,20 @@ class NamedFamily:
 
     def place(self, world_rank: int) -> tuple[int, int]:
         """Return a rank's place in its communicator, and the communicator's size."""
-        for members in self.instances:
-            if world_rank in members:
-                return members.index(world_rank), len(members)
-        raise InputError(
-            f"rank {world_rank} takes part in a call on communicator {self.name}, "
-            "of which it is no member; the signature contradicts itself"
-        )
+        if world_rank not in self._places:
+            raise InputError(
+                f"rank {world_rank} takes part in a call on communicator {self.name}, "
+                "of which it is no member; the signature contradicts itself"
+            )
+        return self._places[world_rank]
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[int, int]]:
+        return {
+            rank: (own, len(members))
+            for members in reversed(self.instances)
+            for own, rank in enumerate(members)
+        }
 
 
 @dataclass(frozen=True, slots=True)

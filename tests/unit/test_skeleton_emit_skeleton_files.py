@@ -11,10 +11,12 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.reference.calibration import Mix
 from skelgen.skeleton.emit.skeleton_files import render
+from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Plan
 from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION, Builder, Do, Loop
+from tests.skeletons import signature
 from tests.unit.test_skeleton_emit_layout import CLANG_FORMAT, formatted
 
 MIXED = replace(
@@ -29,6 +31,31 @@ def source(build: Builder, application: str = "ring") -> str:
 def functions(text: str) -> str:
     """Return the part of a program between its tables and its set-up."""
     return text.partition("/* ---- The skeleton")[2].partition("/* ---- Set-up")[0]
+
+
+def test_a_rank_that_shares_a_text_need_not_be_in_all_its_communicators() -> None:
+    """Ranks 1 and 2 alone make one of the calls that they share with rank 0."""
+    shared = "\n".join(
+        f"10 Allreduce bytes=8 op={number} site={number + 10}"
+        for number in range(1, 25)
+    )
+    trace = f"""
+        ranks 3
+        comm pair members=1,2
+        rank 0
+          repeat 40 {{
+            {shared}
+            Barrier site=3
+          }}
+        rank 1-2
+          repeat 40 {{
+            {shared}
+            Allgatherv comm=pair receives=8,16 site=4
+            Barrier site=3
+          }}
+    """
+    text = render(plan(signature(trace), 2), calibration=CALIBRATION)["skeleton.c"]
+    assert text.count("MPI_Allgatherv(") == 1
 
 
 @pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")

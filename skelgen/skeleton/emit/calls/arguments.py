@@ -167,7 +167,7 @@ def _partners(
     around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the rank of each rank's partner, (ranks, 1)."""
-    own = np.array([group.place(rank) for rank in around.routine.ranks])
+    own = np.array(group.places(around.routine.ranks))
     found = np.where(shifts == PROC_NULL, NO_PARTNER, (own[:, 0] + shifts) % own[:, 1])
     return found[:, None].astype(float)
 
@@ -211,7 +211,7 @@ def _mirror(
     """Return m when every rank's partner is its own rank XOR m."""
     if (shifts == PROC_NULL).any():
         return None
-    own = [group.place(rank) for rank in around.routine.ranks]
+    own = group.places(around.routine.ranks)
     others = [
         (rank + int(shift)) % size
         for (rank, size), shift in zip(own, shifts, strict=True)

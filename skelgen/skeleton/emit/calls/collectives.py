@@ -94,8 +94,8 @@ def _neighbourhood(around: Surroundings, index: int) -> list[Word]:
 def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
     """Return what each rank contributes to a vector that all of them receive."""
     step = around.routine.steps[index]
-    places = [around.group(step).place(rank)[0] for rank in around.routine.ranks]
-    own = step.of[np.arange(len(places)), places][:, None]
+    places = around.group(step).places(around.routine.ranks)
+    own = step.of[np.arange(len(places)), [place for place, _ in places]][:, None]
     return np.asarray(own // step.block_bytes, np.float64)
 
 

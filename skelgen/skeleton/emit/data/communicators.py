@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,14 +48,19 @@ class NamedFamily:
         """Return whether all instances have the same size."""
         return len({len(members) for members in self.instances}) == 1
 
-    def place(self, world_rank: int) -> tuple[int, int]:
-        """Return a rank's place in its communicator, and the communicator's size."""
-        if world_rank not in self._places:
+    def places(self, world_ranks: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the place of ranks in their communicators, and the sizes of these.
+
+        Ranks that only share the text of a call, and do not execute it, may be no
+        members: (0, 1).
+        """
+        if self._places.keys().isdisjoint(world_ranks):
             raise InputError(
-                f"rank {world_rank} takes part in a call on communicator {self.name}, "
-                "of which it is no member; the signature contradicts itself"
+                f"rank {world_ranks[0]} takes part in a call on communicator "
+                f"{self.name}, of which it is no member; the signature contradicts "
+                "itself"
             )
-        return self._places[world_rank]
+        return [self._places.get(rank, (0, 1)) for rank in world_ranks]
 
     @cached_property
     def _places(self) -> dict[int, tuple[int, int]]:

@@ -344,7 +344,7 @@ def _naming(calls: Calls, user: _Integers, creator: _Integers) -> Calls:
     user, creator = user[order], creator[order]
     age = Creations.of(calls).ages(user, creator)
     edges = [*np.flatnonzero(np.diff(user, prepend=-1)).tolist(), len(user)]
-    rows = RowsOfAges(calls)
+    rows = RowsOfAges(calls.age_first, calls.age_values)
     ages = calls.ages.copy()
     for begin, end in pairwise(edges):
         ages[user[begin]] = rows.number(tuple(age[begin:end].tolist()))

@@ -81,7 +81,7 @@ def _with_ages(calls: Calls, moved: Calls, order: NDArray[np.int64]) -> Calls:
     changed = np.unique(index[new != age])
     if not len(changed):
         return moved
-    rows = RowsOfAges(calls)
+    rows = RowsOfAges(calls.age_first, calls.age_values)
     ages = moved.ages.copy()
     edges = np.searchsorted(index, [changed, changed + 1])
     for call, begin, end in zip(naming[changed], *edges, strict=True):
@@ -93,9 +93,9 @@ def _with_ages(calls: Calls, moved: Calls, order: NDArray[np.int64]) -> Calls:
 class RowsOfAges:
     """Rows of ages, which may become more."""
 
-    def __init__(self, calls: Calls) -> None:
-        first, values = calls.age_first.tolist(), calls.age_values.tolist()
-        self.rows = [tuple(values[begin:end]) for begin, end in pairwise(first)]
+    def __init__(self, first: NDArray[np.int64], values: NDArray[np.int64]) -> None:
+        bounds, ages = pairwise(first.tolist()), values.tolist()
+        self.rows = [tuple(ages[begin:end]) for begin, end in bounds]
         self.known: dict[tuple[int, ...], int] = {}
         for number, row in enumerate(self.rows):
             self.known.setdefault(row, number)

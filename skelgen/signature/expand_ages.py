@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, function_info
-from skelgen.events.creations import rows_of
+from skelgen.events.creations import Creations, rows_of
+from skelgen.events.reorder import RowsOfAges
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import RankGroup, Signature
 from skelgen.symbols.key_numbers import factorise_rows
@@ -56,7 +58,6 @@ class ExpandedAges:
         self._row = signature.symbols["ages"].astype(np.uint32)
         self._first, self._values = signature.age_first, signature.age_values
         self._all = completes_all(signature, signature.functions, signature.symbols)
-        self._further: dict[tuple[int, ...], int] = {}
         self._known: dict[int, NDArray[np.uint32]] = {}
 
     def of(self, group: RankGroup, leaf: NDArray[np.int32]) -> NDArray[np.uint32]:
@@ -77,12 +78,11 @@ class ExpandedAges:
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the columns ``age_first`` and ``age_values`` of all rows."""
-        lengths = np.cumsum([len(row) for row in self._further], dtype=np.int64)
-        values = [age for row in self._further for age in row]
-        return (
-            np.concatenate([self._first, self._first[-1] + lengths]),
-            np.concatenate([self._values, np.array(values, np.int64)]),
-        )
+        return self._rows.arrays() if self._known else (self._first, self._values)
+
+    @cached_property
+    def _rows(self) -> RowsOfAges:
+        return RowsOfAges(self._first, self._values)
 
     def _resolved(
         self, symbols: NDArray[np.integer], leaf: NDArray[np.int32]
@@ -90,21 +90,22 @@ class ExpandedAges:
         """Let completions of everything name what is outstanding, the oldest first."""
         row = self._row[symbols][leaf]
         creator = np.flatnonzero(self._creates[symbols][leaf])
+        creations = Creations(creator, np.empty(0, np.int64))
         every = np.flatnonzero(self._all[symbols][leaf])
-        ends = self._ends(symbols, leaf, row, creator)
+        ends = self._ends(symbols, leaf, row, creations)
         # Of each request the first such completion behind it.
         by = np.searchsorted(every, creator)
         named = np.flatnonzero(by < len(every))
-        named = named[ends[named] > every[by[named]]]
+        named = named[ends[creator[named]] > every[by[named]]]
         by = by[named]
-        age = np.searchsorted(creator, every[by]) - named
+        age = creations.ages(every[by], creator[named])
         begin = np.searchsorted(by, np.arange(len(every)))
         length = np.searchsorted(by, np.arange(len(every)), side="right") - begin
         number = factorise_rows(begin, length, age)
         of_number = np.zeros(int(number.max(initial=-1)) + 1, np.uint32)
         for at in np.unique(number, return_index=True)[1].tolist():
             ages = tuple(age[begin[at] : begin[at] + length[at]].tolist())
-            of_number[number[at]] = self._number(ages)
+            of_number[number[at]] = self._rows.number(ages)
         row[every] = of_number[number]
         return np.asarray(row)
 
@@ -113,20 +114,14 @@ class ExpandedAges:
         symbols: NDArray[np.integer],
         leaf: NDArray[np.int32],
         row: NDArray[np.uint32],
-        creator: NDArray[np.int64],
+        creations: Creations,
     ) -> NDArray[np.int64]:
-        """Return for each request the call that completes it by its age."""
-        ends = np.full(len(creator), len(leaf), np.int64)
+        """Return for each call that creates a request which one completes it by age."""
+        ends = np.full(len(leaf), len(leaf), np.int64)
         by_age = self._completes & ~self._all
         call = np.flatnonzero(by_age[symbols][leaf])
         index, age = rows_of(self._first, self._values, row[call])
-        call = call[index]
-        number = np.searchsorted(creator, call) - age
-        known = (age > 0) & (number >= 0)
-        np.minimum.at(ends, number[known], call[known])
+        created = creations.named(call[index], age)
+        known = created >= 0
+        np.minimum.at(ends, created[known], call[index[known]])
         return ends
-
-    def _number(self, ages: tuple[int, ...]) -> int:
-        if not ages:
-            return 0
-        return self._further.setdefault(ages, len(self._further) + len(self._first) - 1)

@@ -10,7 +10,7 @@ import pytest
 
 from skelgen.prediction.scaling import correction, scaled
 from tests.mpi.test_cli_record import skelgen
-from tests.mpis import FAMILIES, MPIS, TestMpi
+from tests.mpis import MPIS, TestMpi
 
 pytestmark = [
     pytest.mark.mpi,
@@ -79,7 +79,6 @@ def test_the_main_job_runs_from_recording_to_prediction(mpi: TestMpi, tmp_path: 
     assert only["predicted_s"] == pytest.approx(found_s)
 
 
-@pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 def test_node_sets_of_this_machine_are_compared(mpi: TestMpi, tmp_path: Path):
     source = EXAMPLES / "heat2d.c"
     line = [str(mpi.compiler), "-O2", "-o", "heat2d", str(source), "-lm"]

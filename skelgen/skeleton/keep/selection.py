@@ -290,7 +290,7 @@ def _in_bursts(anchor: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
     bursts = -(-wanted * len(begin) // len(anchor))
     taken = strata(len(begin), bursts)
     while size[taken].sum() < wanted:
-        bursts += 1
+        bursts += 1 + bursts // 100
         taken = strata(len(begin), bursts)
     of_burst = np.isin(np.arange(len(begin)), taken)
     return np.flatnonzero(np.repeat(of_burst, size))[:wanted]

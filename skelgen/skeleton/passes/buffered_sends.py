@@ -366,6 +366,5 @@ def _with_equal_sends(draft: Draft, mended: Mended) -> Mended:
 
 
 def _leaf_symbol(draft: Draft, number: int, leaf: int) -> int:
-    nest = draft.signature.groups[number].nest
-    symbols = nest.symbol[nest.body_items == 0]
+    symbols = leaf_symbols(draft.signature.groups[number].nest)
     return int(symbols[leaf % len(symbols)])

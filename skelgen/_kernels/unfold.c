@@ -28,11 +28,11 @@ static bool sum_rows(const struct skelgen_folded *nest, int64_t item, int64_t *e
 	for (row = nest->trips_first[item]; row < nest->trips_first[item + 1]; row++) {
 		int64_t trips = nest->trips[2 * row], times = nest->trips[2 * row + 1];
 
-		if (trips < 1 || times < 1 || trips > LONGEST / times)
+		if (trips < 0 || times < 1 || times > LONGEST || trips > LONGEST / times)
 			return false;
 		*executions += times;
 		*iterations += trips * times;
-		if (*iterations > LONGEST)
+		if (*executions > LONGEST || *iterations > LONGEST)
 			return false;
 	}
 	return true;
@@ -172,6 +172,10 @@ static void unfold(struct walk *w, struct frame *frame)
 		item = put_leaves(w, item, frame->end);
 		if (item < frame->end) {
 			begin(w, ++frame, item++);
+			if (frame->left < 0) { /* no trip */
+				item = frame->end;
+				frame--;
+			}
 			continue;
 		}
 		if (frame == outermost)

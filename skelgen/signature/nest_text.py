@@ -15,6 +15,8 @@ from skelgen.loops import Nest
 #: Calls of one rank that a nest may stand for.
 _LONGEST = 1_000_000_000
 _WIDTH = 88
+#: Memory of an execution of a loop [bytes]. Those with trips count as calls.
+_EXECUTION_BYTES = 24
 
 
 def nest_lines(nest: Nest, names: list[str], indent: str) -> list[str]:
@@ -154,7 +156,9 @@ def _open(columns: _Columns, entry: Field, executions: int) -> _Loop:
     fields = entry.mapping(("loop", "body"))
     place = fields["loop"]
     try:
-        trips = runs(place.text(), 1, _LONGEST, _LONGEST)
+        text = place.text()
+        least = 0 if " " in text else 1
+        trips = runs(text, least, _LONGEST, _LONGEST)
     except NumberError as error:
         raise place.error(str(error)) from error
     if len(trips) == 1 and trips[0][1] == 1:
@@ -165,7 +169,11 @@ def _open(columns: _Columns, entry: Field, executions: int) -> _Loop:
             f"read trip counts of {entered} executions, but the loop is entered "
             f"{executions} times"
         )
+    skipped = sum(times for trip, times in trips if not trip)
+    place.take(_EXECUTION_BYTES * skipped, "executions of loops")
     total = sum(trip * times for trip, times in trips)
+    if not total:
+        raise place.error("the loop never runs, expected at least one trip")
     if total > _LONGEST:
         raise place.error(f"the nest expands to more than {_LONGEST} calls")
     item = len(columns.symbol)

@@ -45,7 +45,7 @@ def programs_of(
             _operation(nodes, sizes, durations[program], partners, program, number)
             for number in range(len(nodes.shared.step[program]))
         )
-        nest = loops.fold(nodes.shared.local[program])
+        nest = loops.fold_with_skips(nodes.shared.local[program])
         own = durations[program]
         around = own.tail_ns, own.head_ns, own.tail_idle_ns
         found.append(Program(ranks, nest, operations, *around))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.functions import WITH_PARTNERS, function_info
 from skelgen.events.types import NO_PEER
-from skelgen.loops import expand, fold
+from skelgen.loops import expand, fold_with_skips
 from skelgen.skeleton.quantities.series import part
 from skelgen.skeleton.share.equal_calls import clusters
 from skelgen.skeleton.thresholds import MOST_SIZES_OF_A_SPLIT
@@ -107,7 +107,7 @@ def _together(
         operation = np.where(place < 0, 0, string[place] + 1)
         joint = joint * (int(operation.max(initial=0)) + 1) + operation
         _, joint = np.unique(joint, return_inverse=True)
-    nest = fold(joint.astype(np.int32))
+    nest = fold_with_skips(joint.astype(np.int32))
     if len(nest) > sum(len(program.nest) for program, _ in own):
         return [Aligned(program) for program, _ in own]
     order = np.argsort(joint, kind="stable")

@@ -1,0 +1,114 @@
+"""Iterations that skip calls are iterations of one loop, and nothing is lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skelgen.loops import expand, fold, fold_with_skips, same
+from tests.loop_programs import execute, loop_program
+
+ALLTOALL, RECEIVE, SEND, WAIT, PROBE, BARRIER, COMPLETE = range(7)
+
+
+def events(chance: random.Random) -> list[int]:
+    """Return a step of a simulation that sends what its events demand."""
+    receives, sends = chance.choice([0, 1, 2, 3, 5]), chance.randrange(4)
+    return [ALLTOALL, *[RECEIVE] * receives, *[SEND] * sends, WAIT]
+
+
+def sparse_exchange(chance: random.Random) -> list[int]:
+    """Return a step in which nobody knows how many messages will come."""
+    sends = chance.randrange(4)
+
+    def some() -> list[int]:
+        return [PROBE, RECEIVE] * chance.randrange(3)
+
+    complete = [COMPLETE] if sends else []
+    sent = [*[SEND] * sends, *some(), *complete]
+    return [*sent, *some(), BARRIER, *some(), WAIT]
+
+
+def anything(chance: random.Random) -> list[int]:
+    return [chance.randrange(8)]
+
+
+def steps(
+    kind: Callable[[random.Random], list[int]], number: int, seed: int
+) -> list[int]:
+    chance = random.Random(seed)
+    return [symbol for _ in range(number) for symbol in kind(chance)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "items"), [(events, 7), (sparse_exchange, 20), (anything, 17)]
+)
+def test_steps_that_skip_calls_are_one_loop(
+    kind: Callable[[random.Random], list[int]], items: int
+) -> None:
+    string = np.array(steps(kind, 400, seed=1), np.int32)
+    found = fold_with_skips(string)
+    assert np.array_equal(expand(found), string)
+    assert len(found) <= items < len(fold(string)) / 10
+
+
+def test_ranks_whose_steps_skip_other_calls_have_the_same_loops() -> None:
+    nests = [
+        fold_with_skips(np.array(steps(events, 400, seed), np.int32))
+        for seed in range(4)
+    ]
+    assert [nest.body_items.tolist() for nest in nests] == [[6, 0, 1, 0, 1, 0, 0]] * 4
+    assert [nest.trips[0].tolist() for nest in nests] == [[400, 1]] * 4
+
+
+def test_what_comes_before_and_behind_stays_outside() -> None:
+    middle = steps(events, 300, seed=2)
+    string = np.array([20, 21, 22, *middle, 23, *[24, 25] * 9], np.int32)
+    found = fold_with_skips(string)
+    assert np.array_equal(expand(found), string)
+    assert len(found) < 30
+    assert found.symbol[:3].tolist() == [20, 21, 22]
+    assert found.symbol[-2:].tolist() == [24, 25]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([events, sparse_exchange, anything]),
+            st.integers(1, 60),
+            st.integers(0, 99),
+        ),
+        max_size=4,
+    )
+)
+def test_nothing_is_lost(parts: list[tuple[Callable, int, int]]) -> None:
+    string = np.array([s for part in parts for s in steps(*part)], np.int32)
+    found = fold_with_skips(string)
+    assert np.array_equal(expand(found), string)
+    assert len(found) <= len(fold(string))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([2, 4, 20]))
+def test_what_folds_exactly_is_left_alone(seed: int, symbols: int) -> None:
+    program = execute(loop_program(random.Random(seed), symbols))[:20_000]
+    string = np.array(program, np.int32)
+    exact, found = fold(string), fold_with_skips(string)
+    assert np.array_equal(expand(found), string)
+    assert same(exact, found) or 2 * len(found) <= len(exact)
+
+
+def test_output_now_and_then_keeps_its_period() -> None:
+    string = np.array(([0, 1, 2] * 9 + [0, 1, 3, 2]) * 30, np.int32)
+    assert same(fold_with_skips(string), fold(string))
+
+
+def test_strings_of_many_symbols_in_no_order_are_left_alone() -> None:
+    string = np.random.default_rng(1).integers(0, 1000, 20_000).astype(np.int32)
+    assert same(fold_with_skips(string), fold(string))

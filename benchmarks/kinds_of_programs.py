@@ -4,7 +4,8 @@
 
 ``benchmarks/program_kinds`` has a C program for each kind that is not a regular code:
 polling, few long steps, levels of a grid, hardly any calls, a long set-up, sleep, waits
-for a disk, blocks that change, a master that probes. Each is recorded on 2 ranks; then
+for a disk, blocks that change, a master that probes, messages and operations in no
+order. Each is recorded on 2 ranks; then
 application, skeleton and `skelgen measure` take turns, three of each, so that drift of
 the machine meets all. A row says how long the skeleton takes of application time / K,
 how long its signature and its C are, how often phases find what the program does again
@@ -81,6 +82,9 @@ KINDS = {
     "disk waits": Kind("disk_waits", ("500", "256", "8000"), 500),
     "adaptive mesh": Kind("adaptive_mesh", ("1200", "700", "8"), 1200),
     "task pool": Kind("task_pool", ("3000", "1000"), 2999),
+    "sparse exchange": Kind("sparse_exchange", ("3000", "2000"), 3000),
+    "event simulation": Kind("event_simulation", ("2500", "1000"), 2500),
+    "changing operations": Kind("changing_operations", ("3000", "2000"), 0),
 }
 
 

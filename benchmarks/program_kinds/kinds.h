@@ -42,6 +42,23 @@ static inline void *memory(size_t bytes)
 	return block;
 }
 
+static unsigned long chance = 1;
+
+/* Begin the numbers of any_below, other ones on each rank. */
+static inline void begin_chance(int rank)
+{
+	chance = 88172645463325252UL + 2654435761UL * (unsigned long)rank;
+}
+
+/* Return a number from 0, the next of a fixed sequence. */
+static inline int any_below(int limit)
+{
+	chance ^= chance << 13;
+	chance ^= chance >> 7;
+	chance ^= chance << 17;
+	return (int)(chance >> 33) % limit;
+}
+
 /* Exchange bytes with both neighbours on a ring of the ranks. */
 static inline void exchange(char *out, char *in, int bytes, int rank, int ranks, int tag)
 {

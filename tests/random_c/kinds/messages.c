@@ -148,6 +148,45 @@ static void waits_for_a_number(struct step *s)
 	take(s, in_of(s), n / 2);
 }
 
+/* Messages to the next rank, none of them in many trips; return how many requests. */
+static int post_few(struct step *s)
+{
+	int trip = (int)(mix((unsigned)s->id, (unsigned)s->trip) & 0xff);
+	int from = previous_in(s), to = next_in(s), in = (trip >> from) % 3, n = 0;
+	int out = (trip >> group_of(s)->rank) % 3;
+
+	for (; n < in; n++)
+		MPI_Irecv(in_of(s) + n, 1, MPI_INT, from, s->tag, group_of(s)->comm,
+			  &s->request[n]);
+	fill(s, out);
+	for (int i = 0; i < out; i++)
+		MPI_Isend(out_of(s) + i, 1, MPI_INT, to, s->tag, group_of(s)->comm,
+			  &s->request[n++]);
+	s->pending = in;
+	return n;
+}
+
+/* Kind: messages that many trips skip, completed by Waitall, with a collective before. */
+static void skip_messages(struct step *s)
+{
+	int n;
+
+	MPI_Barrier(group_of(s)->comm);
+	n = post_few(s);
+	MPI_Waitall(n, s->request, MPI_STATUSES_IGNORE);
+	take(s, in_of(s), s->pending);
+}
+
+/* Kind: messages that many trips skip, each completed by Wait. */
+static void skip_waits(struct step *s)
+{
+	int n = post_few(s);
+
+	for (int i = 0; i < n; i++)
+		MPI_Wait(&s->request[i], MPI_STATUS_IGNORE);
+	take(s, in_of(s), s->pending);
+}
+
 /* Kind: nonblocking messages, completed by Waitany until none is left. */
 static void wait_for_any(struct step *s)
 {

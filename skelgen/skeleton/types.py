@@ -94,8 +94,7 @@ class Operation:
         Largest message that the call receives, the capacity of its receive
         buffer [bytes]; 0 for calls that receive no message.
     peers : (occurrences,) int32 array
-        Relative partner of each occurrence when the symbol says VARYING; of Win_post
-        and its like all partners of each occurrence; else empty.
+        Relative partner of each occurrence when the symbol says VARYING; else empty.
     vectors : (ranks, 2, p) float64 array
         Bytes to and from each rank of the communicator for vector collectives, to each
         destination and from each source for those of neighbourhoods, equal at both
@@ -104,6 +103,8 @@ class Operation:
         Whose turn it is part of, when its partner is whoever comes first.
     turn : Turn
         What it does there, or as a partner.
+    partners : tuple of int
+        Relative partners of Win_post and its like, the same at each occurrence.
     """
 
     symbol: int
@@ -119,6 +120,7 @@ class Operation:
     vectors: NDArray[np.float64]
     serving: Serving | None = None
     turn: Turn = Turn.NONE
+    partners: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

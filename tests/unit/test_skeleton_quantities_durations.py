@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from skelgen.signature import Signature
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.quantities.series import (
     occurrences_of_columns,
+    part,
     sampled,
     series_sums,
 )
@@ -160,3 +162,12 @@ def test_samples_are_taken_in_order() -> None:
     assert found is not None
     assert found.tolist() == [[2, 4, 6], [4, 8, 12]]
     assert sampled(np.full((2, 4), np.nan), 3) is None
+
+
+def test_a_part_of_an_operation_keeps_partners_that_are_always_the_same() -> None:
+    known = signature("ranks 2\nrank *\nrepeat 8 {\n5000 Barrier\n}")
+    (whole,) = plan(known, 2).programs[0].operations
+    whole = replace(whole, partners=(1,), peers=np.array([5, 6, 7, 8], np.int32))
+    some = part(whole, np.array([1, 3]))
+    assert (some.occurrences, some.partners) == (2, (1,))
+    assert some.peers.tolist() == [6, 8]

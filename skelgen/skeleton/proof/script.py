@@ -224,7 +224,7 @@ class _Collector:
             tag, tells = int(symbol["tag"]), kind is CallKind.SIGNAL
             channels = [
                 self._channel(rank, symbol, peer, tag, tells)
-                for peer in operation.peers.tolist()
+                for peer in operation.partners
             ]
             send, receive = (channels, []) if tells else ([], channels)
             send, receive = (

@@ -73,7 +73,8 @@ def _operation(
         idle_ns=OccurrenceSeries(durations.idle_ns[number]),
         size_bytes=OccurrenceSeries(_rows([sizes.values[node] for node in own])),
         receive_bytes=sizes.receive_bytes[own],
-        peers=partners.of(number, leaf, symbol),
+        peers=partners.of_occurrences(number, leaf, symbol),
+        partners=partners.of_all_occurrences(leaf, symbol),
         vectors=_vectors([sizes.vectors.get(node) for node in own]),
     )
 
@@ -120,15 +121,16 @@ class _Partners:
         ]
         self.begin = int(calls_first[self.rank])
 
-    def of(self, number: int, leaf: int, symbol: int) -> NDArray[np.int32]:
-        """Return the relative partner of each kept occurrence of an operation.
+    def of_all_occurrences(self, leaf: int, symbol: int) -> tuple[int, ...]:
+        """Return the relative partners of a call that has several, always the same."""
+        if leaf == INSERTED or not self.kinds[self.symbols["function"][symbol]]:
+            return ()
+        row = int(self.symbols["ages"][symbol])
+        first, last = self.signature.age_first[row : row + 2].tolist()
+        return tuple(self.signature.age_values[first:last].tolist())
 
-        Those of calls with several partners are the same at all occurrences.
-        """
-        if leaf != INSERTED and self.kinds[self.symbols["function"][symbol]]:
-            row = int(self.symbols["ages"][symbol])
-            first, last = self.signature.age_first[row : row + 2].tolist()
-            return np.asarray(self.signature.age_values[first:last], np.int32)
+    def of_occurrences(self, number: int, leaf: int, symbol: int) -> NDArray[np.int32]:
+        """Return the relative partner of each kept occurrence, where they vary."""
         if leaf == INSERTED or self.symbols["peer"][symbol] != VARYING:
             return np.zeros(0, np.int32)
         runs = self.group.peers[leaf]

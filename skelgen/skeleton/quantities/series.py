@@ -142,8 +142,8 @@ def part(whole: Operation, turns: NDArray[np.int64]) -> Operation:
     if len(turns) == whole.occurrences:
         return whole
     size = taken(whole.size_bytes.values, turns, whole.occurrences)
-    compute = taken(whole.compute_ns.values, turns, whole.occurrences)
     peers = whole.peers
+    compute = taken(whole.compute_ns.values, turns, whole.occurrences)
     return replace(
         whole,
         occurrences=len(turns),

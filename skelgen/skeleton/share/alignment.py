@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import WITH_PARTNERS, function_info
+from skelgen.events.functions import function_info
 from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold_with_skips
 from skelgen.skeleton.quantities.series import part
@@ -80,7 +80,7 @@ def _call(plan: Plan, operation: Operation) -> Hashable:
     return (
         tuple(int(symbol[name]) for name in _COMMON),
         int(symbol["peer"]) if info.rooted else NO_PEER,
-        operation.peers.tobytes() if info.kind in WITH_PARTNERS else b"",
+        operation.partners,
         int(symbol["peer2"]) == NO_PEER,
         operation.ages,
         operation.vectors.shape[1:],

@@ -274,7 +274,7 @@ def join_step(
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
         to=to,
         of=of,
-        partners=tuple(first.peers.tolist()) if info.kind in WITH_PARTNERS else (),
+        partners=first.partners,
         serving=first.serving,
         turn=first.turn,
     )

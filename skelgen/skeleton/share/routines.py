@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import WITH_PARTNERS
 from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.share.alignment import Aligned, aligned
@@ -158,7 +157,7 @@ def _operation_shape(plan: Plan, operation: Operation) -> object:
         operation.ages,
         operation.vectors.shape[1:],
         operation.occurrences if varying else 0,
-        operation.peers.tobytes() if info.kind in WITH_PARTNERS else b"",
+        operation.partners,
         (id(operation.serving), operation.turn),
     )
 

@@ -38,7 +38,7 @@ class Part:
 
 def loop_of(body: tuple[Part, ...], trips: NDArray[np.int64]) -> tuple[Part, ...]:
     """Return parts that execute a body so often; no loop where that is always once."""
-    return body if (trips == 1).all() else (Part(-1, body, trips),)
+    return body if not body or (trips == 1).all() else (Part(-1, body, trips),)
 
 
 def skipped(
@@ -55,7 +55,7 @@ def skipped(
     where : (places,) int64 array
         The executions, in order, in which the body is executed.
     """
-    if len(where) == executions:
+    if not body or len(where) == executions:
         return body
     trips = np.zeros(executions, np.int64)
     if len(body) == 1 and body[0].symbol < 0:

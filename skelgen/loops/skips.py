@@ -11,7 +11,8 @@ happens all the time, calls that come irregularly become loops that may run no t
    skips it. A new round begins where the order is broken;
 4. what is left is folded as ever.
 
-Nothing is lost: trip counts say where calls were skipped.
+Nothing is lost: trip counts say where calls were skipped. The nest is expanded again
+before it is taken.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from skelgen.loops.thresholds import (
 )
 from skelgen.loops.tokens import Tokens
 from skelgen.loops.types import Nest
-from skelgen.loops.unfold import positions
+from skelgen.loops.unfold import expand, positions
 
 
 def fold_with_skips(symbols: NDArray[np.int32]) -> Nest:
@@ -71,7 +72,8 @@ def fold_with_skips(symbols: NDArray[np.int32]) -> Nest:
     if 2 * max(len(outer), tokens.items()) > len(exact):
         return exact
     found = nested(outer, _parts(tokens, positions(outer)))
-    return found if 2 * len(found) <= len(exact) else exact
+    shorter = 2 * len(found) <= len(exact)
+    return found if shorter and np.array_equal(expand(found), symbols) else exact
 
 
 def _is_torn(nest: Nest) -> bool:

@@ -18,7 +18,7 @@ SYMBOLS_PER_FOLDED_ITEM = 8
 
 #: A nest with more items than this for each of its symbols seems to be torn. A
 #: judgement, not measured.
-TORN_ITEMS_PER_SYMBOL = 4
+TORN_ITEMS_PER_SYMBOL = 2
 
 #: Calls that come less often than this share of iterations are no part of them. A
 #: judgement, not measured.

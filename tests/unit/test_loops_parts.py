@@ -43,6 +43,11 @@ def test_what_is_skipped_runs_at_its_places_only() -> None:
     assert skipped(B, 2, numbers(0, 1)) == B
 
 
+def test_nothing_repeated_or_skipped_is_nothing() -> None:
+    assert loop_of((), numbers(2, 3)) == ()
+    assert skipped((), 3, numbers(1)) == ()
+
+
 def test_a_loop_that_is_skipped_stays_one_loop() -> None:
     loops = loop_of(B, numbers(2, 3))
     (found,) = skipped(loops, 4, numbers(1, 3))

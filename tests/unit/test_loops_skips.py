@@ -34,6 +34,12 @@ def sparse_exchange(chance: random.Random) -> list[int]:
     return [*sent, *some(), BARRIER, *some(), WAIT]
 
 
+def rare_output(chance: random.Random) -> list[int]:
+    """Return a step of the simulation, behind output now and then."""
+    output = [10, 11, 10, 12] if chance.random() < 0.02 else []
+    return [*output, *events(chance)]
+
+
 def anything(chance: random.Random) -> list[int]:
     return [chance.randrange(8)]
 
@@ -80,8 +86,8 @@ def test_what_comes_before_and_behind_stays_outside() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from([events, sparse_exchange, anything]),
-            st.integers(1, 60),
+            st.sampled_from([events, sparse_exchange, rare_output, anything]),
+            st.integers(1, 300),
             st.integers(0, 99),
         ),
         max_size=4,

@@ -12,43 +12,7 @@ from hypothesis import strategies as st
 
 from skelgen.loops import expand, fold, fold_with_skips, same
 from tests.loop_programs import execute, loop_program
-
-ALLTOALL, RECEIVE, SEND, WAIT, PROBE, BARRIER, COMPLETE = range(7)
-
-
-def events(chance: random.Random) -> list[int]:
-    """Return a step of a simulation that sends what its events demand."""
-    receives, sends = chance.choice([0, 1, 2, 3, 5]), chance.randrange(4)
-    return [ALLTOALL, *[RECEIVE] * receives, *[SEND] * sends, WAIT]
-
-
-def sparse_exchange(chance: random.Random) -> list[int]:
-    """Return a step in which nobody knows how many messages will come."""
-    sends = chance.randrange(4)
-
-    def some() -> list[int]:
-        return [PROBE, RECEIVE] * chance.randrange(3)
-
-    complete = [COMPLETE] if sends else []
-    sent = [*[SEND] * sends, *some(), *complete]
-    return [*sent, *some(), BARRIER, *some(), WAIT]
-
-
-def rare_output(chance: random.Random) -> list[int]:
-    """Return a step of the simulation, behind output now and then."""
-    output = [10, 11, 10, 12] if chance.random() < 0.02 else []
-    return [*output, *events(chance)]
-
-
-def anything(chance: random.Random) -> list[int]:
-    return [chance.randrange(8)]
-
-
-def steps(
-    kind: Callable[[random.Random], list[int]], number: int, seed: int
-) -> list[int]:
-    chance = random.Random(seed)
-    return [symbol for _ in range(number) for symbol in kind(chance)]
+from tests.skipping_steps import anything, events, sparse_exchange, steps, strings
 
 
 @pytest.mark.parametrize(
@@ -83,18 +47,9 @@ def test_what_comes_before_and_behind_stays_outside() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([events, sparse_exchange, rare_output, anything]),
-            st.integers(1, 300),
-            st.integers(0, 99),
-        ),
-        max_size=4,
-    )
-)
-def test_nothing_is_lost(parts: list[tuple[Callable, int, int]]) -> None:
-    string = np.array([s for part in parts for s in steps(*part)], np.int32)
+@given(strings)
+def test_nothing_is_lost(symbols: list[int]) -> None:
+    string = np.array(symbols, np.int32)
     found = fold_with_skips(string)
     assert np.array_equal(expand(found), string)
     assert len(found) <= len(fold(string))

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.loops import Nest, expand, fold, positions
+from skelgen.loops import Nest, expand, fold, fold_with_skips, positions
 from skelgen.loops.unfold import spans
+from tests import skipping_steps
 from tests.loop_programs import execute, loop_program
 from tests.twins.loops_unfold import PlainUnfolding
 
@@ -29,12 +30,15 @@ def nest_of(
 
 ABB_ABB = ([3, 0, 1, 0], [-1, 0, -1, 1])
 
-nests = st.builds(
+exact_nests = st.builds(
     lambda seed, symbols: fold(
         np.array(execute(loop_program(random.Random(seed), symbols))[:20_000], np.int32)
     ),
     st.integers(0, 10**6),
     st.sampled_from([0, 2, 4, 20]),
+)
+nests = exact_nests | skipping_steps.strings.map(
+    lambda string: fold_with_skips(np.array(string, np.int32))
 )
 
 
@@ -49,6 +53,14 @@ def test_iterations_of_different_length_have_their_own_bounds() -> None:
     assert [own.tolist() for own in bounds] == [[0, 3, 7], [1, 2, 3], [4, 5, 6, 7]]
 
 
+def test_a_loop_may_run_no_time() -> None:
+    nest = nest_of(*ABB_ABB, [[[3, 1]], [], [[0, 1], [2, 1], [0, 1]], []])
+    found = spans(nest)
+    assert expand(nest).tolist() == [0, 0, 1, 1, 0]
+    assert found.trips.tolist() == [3, 0, 2, 0]
+    assert found.bound[-1:].tolist() == [5]
+
+
 @settings(max_examples=200, deadline=None)
 @given(nests)
 def test_the_kernel_does_what_its_plain_twin_does(nest: Nest) -> None:
@@ -59,7 +71,7 @@ def test_the_kernel_does_what_its_plain_twin_does(nest: Nest) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(nests)
+@given(exact_nests)
 def test_iterations_of_one_loop_have_the_same_leaves(nest: Nest) -> None:
     leaf, found = positions(nest), spans(nest)
     leaves: dict[int, set[int]] = {}

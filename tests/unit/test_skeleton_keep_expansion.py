@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.keys import label
-from skelgen.loops import Nest, expand, fold
+from skelgen.loops import Nest, expand, fold, fold_with_skips
 from skelgen.skeleton.keep.expansion import iteration_shares, weigh, weigh_plain
+from tests import skipping_steps
 
 FRACTIONS = st.floats(0.001, 0.999)
 
@@ -25,20 +26,22 @@ def nested(draw: st.DrawFn) -> list[int]:
     return string * draw(st.integers(1, 5))
 
 
-@given(nested(), FRACTIONS)
+@settings(deadline=None)
+@given(nested() | skipping_steps.strings, FRACTIONS)
 def test_kernel_and_twin_give_the_same_weights(
     string: list[int], fraction: float
 ) -> None:
-    nest = fold(string)
+    nest = fold_with_skips(np.array(string, np.int32))
     for mine, other in zip(
         weigh(nest, fraction, len(string)), weigh_plain(nest, fraction), strict=True
     ):
         assert np.array_equal(mine, other)
 
 
-@given(nested())
+@settings(deadline=None)
+@given(nested() | skipping_steps.strings)
 def test_leaves_give_back_the_string(string: list[int]) -> None:
-    nest = fold(string)
+    nest = fold_with_skips(np.array(string, np.int32))
     leaf, _ = weigh(nest, 0.5, len(string))
     symbols = nest.symbol[nest.body_items == 0]
     assert symbols[leaf].tolist() == string == expand(nest).tolist()

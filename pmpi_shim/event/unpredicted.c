@@ -26,11 +26,11 @@ SKELGEN_INLINE uint8_t *put_values(uint8_t *p, struct skelgen_shape *shape,
 				   const struct skelgen_call *call)
 {
 	if (shape->varies & SKELGEN_SHAPE_VARIES_PEER)
-		p = skelgen_put_short_zigzag(p, (int64_t)call->peer - shape->peer);
+		p = skelgen_put_small_zigzag(p, (int64_t)call->peer - shape->peer);
 	if (shape->varies & SKELGEN_SHAPE_VARIES_TAG)
 		p = skelgen_put_short_zigzag(p, (int64_t)call->tag - shape->tag);
 	if (shape->varies & SKELGEN_SHAPE_VARIES_PEER2)
-		p = skelgen_put_short_zigzag(p, (int64_t)call->peer2 - shape->peer2);
+		p = skelgen_put_small_zigzag(p, (int64_t)call->peer2 - shape->peer2);
 	if (shape->varies & SKELGEN_SHAPE_VARIES_TAG2)
 		p = skelgen_put_short_zigzag(p, (int64_t)call->tag2 - shape->tag2);
 	if (shape->varies & SKELGEN_SHAPE_VARIES_LIST)
@@ -44,10 +44,10 @@ SKELGEN_INLINE uint8_t *put_values(uint8_t *p, struct skelgen_shape *shape,
 }
 
 /*
- * Note counts that were not predicted: perhaps they repeat with another period. All of the history
- * is compared, because a processor cannot guess where it will end.
+ * Find counts among the latest of a shape: perhaps they repeat with another period. All of the
+ * history is compared, because a processor cannot guess where it will end.
  */
-void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b)
+static void search_history(struct skelgen_shape *shape, int64_t a, int64_t b)
 {
 	unsigned equal = 0;
 
@@ -59,8 +59,23 @@ void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b)
 		equal &= (1u << SKELGEN_COUNT_HISTORY) - 1;
 		shape->lag = (uint8_t)(SKELGEN_COUNT_HISTORY - (31 - __builtin_clz(equal)));
 	}
+}
+
+/* Note counts that were not predicted. They are searched for only where a digest equals theirs. */
+SKELGEN_INLINE void count_miss(struct skelgen_shape *shape, int64_t a, int64_t b)
+{
+	uint64_t differ = shape->digests ^ skelgen_digest(a, b) * SKELGEN_EACH_DIGEST;
+
+	/* A byte of it is 0. */
+	if (unlikely((differ - SKELGEN_EACH_DIGEST) & ~differ & 0x80 * SKELGEN_EACH_DIGEST))
+		search_history(shape, a, b);
 	shape->turning = SKELGEN_COUNT_HISTORY;
 	skelgen_turn(shape, a, b);
+}
+
+void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b)
+{
+	count_miss(shape, a, b);
 }
 
 /* Write how far the counts are from the predicted ones, if they are, and predict the next. */
@@ -80,7 +95,7 @@ SKELGEN_INLINE uint8_t *put_counts(uint8_t *p, struct skelgen_shape *shape,
 			p = skelgen_put_short_zigzag(p, delta_a);
 		if (call->flags & SKELGEN_SHAPE_HAS_B)
 			p = skelgen_put_short_zigzag(p, delta_b);
-		skelgen_count_miss(shape, call->count_a, call->count_b);
+		count_miss(shape, call->count_a, call->count_b);
 	} else if (shape->turning) {
 		skelgen_turn(shape, shape->count_a, shape->count_b);
 	}
@@ -113,9 +128,9 @@ static void write_known(struct skelgen_stream *s, struct skelgen_shape *shape,
 	uint8_t *p = skelgen_put_times(record + 1, (uint32_t)(begin - s->last_end),
 				       (uint32_t)(end - begin), &tag);
 
-	if (s->predicted->id != shape->id) {
+	if (s->predicted != shape) {
 		tag |= SKELGEN_EVENT_SHAPE;
-		p = skelgen_put_short_varint(p, shape->id);
+		p = skelgen_put_small_varint(p, shape->id);
 	}
 	p = put_counts(p, shape, call, &tag);
 	if (values_differ(shape, call)) {

@@ -128,9 +128,19 @@ struct skelgen_long_prediction {
 struct skelgen_order {
 	bool none;       /* calls come in no order now */
 	uint8_t round;   /* how often that began, modulo; a part of `where` */
-	uint8_t judged;  /* events since the last judgement: not predicted, or all */
-	uint8_t hits;    /* of all, those that were predicted */
+	uint8_t judged;  /* events since then, where there is no order */
+	uint8_t misses;  /* those since then that were not predicted */
 	uint64_t events; /* of the stream at the last judgement */
+};
+
+/*
+ * While a call runs that is not the predicted one: `predicted` of its stream is the shape that it
+ * was taken for, and this is the rest (event/event.h).
+ */
+struct skelgen_taken {
+	struct skelgen_shape *instead_of; /* what was predicted; NULL: no such call runs */
+	uint64_t peers;                   /* peer and tag of the call */
+	uint64_t peers2;
 };
 
 #endif

@@ -181,6 +181,7 @@ struct skelgen_stream {
 	struct skelgen_prediction *predictions;           /* by the last two shapes */
 	struct skelgen_long_prediction *long_predictions; /* by the last eight */
 	struct skelgen_order order;
+	struct skelgen_taken taken;
 	struct skelgen_requests made;
 
 	/* one event's extras */

@@ -23,9 +23,9 @@ _Static_assert(SKELGEN_PREDICTIONS <= 1 << 12, "an index takes twelve bits");
 /* Calls come in no order when so many were not predicted, and they were every second one. */
 #define MISSES 64
 #define TOO_MANY_MISSES 2
-/* They do again when of so many events in a row so many were predicted. */
+/* They do again when of so many events in a row no more than so many were not. */
 #define EVENTS_JUDGED 64
-#define HITS 48
+#define FEW_MISSES 16
 
 /* `where` of a stream after a shape: all that the tables are asked with, in one number. */
 SKELGEN_INLINE uint64_t place_after(uint64_t where, uint32_t id)
@@ -147,14 +147,14 @@ static SKELGEN_COLD void judge(struct skelgen_stream *s)
 	struct skelgen_order *order = &s->order;
 
 	if (order->none) {
-		order->none = order->hits < HITS;
+		order->none = order->misses > FEW_MISSES;
 	} else if (s->events - order->events < (uint64_t)TOO_MANY_MISSES * MISSES) {
 		order->none = true;
 		unlink_all(s);
 	}
 	order->events = s->events;
 	order->judged = 0;
-	order->hits = 0;
+	order->misses = 0;
 }
 
 /*
@@ -165,7 +165,6 @@ SKELGEN_INLINE void learn_unlinked(struct skelgen_stream *s, struct skelgen_shap
 {
 	struct skelgen_prediction is = {.shape = shape->place};
 
-	s->order.hits += s->predicted == shape;
 	*short_entry(s, s->where) = is;
 	*long_entry(s, s->where) =
 		(struct skelgen_long_prediction){.is = is, .context = (uint32_t)s->where};
@@ -204,7 +203,7 @@ void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape)
 		learn_unlinked(s, shape);
 		return;
 	}
-	if (s->predicted != shape && ++s->order.judged == MISSES) {
+	if (unlikely(s->order.misses >= MISSES)) {
 		judge(s);
 		if (s->order.none) {
 			learn_unlinked(s, shape);

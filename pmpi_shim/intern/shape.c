@@ -50,7 +50,7 @@ static uint64_t call_hash(uint64_t hash, const struct skelgen_call *call)
 static void note_latest(struct skelgen_stream *s, const struct skelgen_call *call,
 			struct skelgen_shape *shape)
 {
-	*skelgen_latest_of_site(s, call) = shape;
+	*skelgen_latest_of_site(s, call->site) = shape;
 	if (!shape->varies)
 		*skelgen_latest_of_values(s, call) = shape;
 }

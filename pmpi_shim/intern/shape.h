@@ -44,8 +44,12 @@ SKELGEN_INLINE uint64_t skelgen_pair(uint32_t first, uint32_t second)
 #endif
 }
 
-SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct skelgen_call call,
-				    unsigned uses)
+/*
+ * What of a call is another than in a shape: not 0. `uses` is a constant, so that only the fields
+ * which the function has are compared. The values are what may vary in a shape.
+ */
+SKELGEN_INLINE uint64_t skelgen_base_differs(const struct skelgen_shape *shape,
+					     struct skelgen_call call, unsigned uses)
 {
 	uint64_t differs = shape->site ^ call.site;
 
@@ -58,17 +62,32 @@ SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct sk
 		differs |= shape->type_a ^ call.type_a;
 	if (uses & SKELGEN_USES_B)
 		differs |= shape->type_b ^ call.type_b;
+	if (uses & SKELGEN_USES_OP)
+		differs |= shape->op ^ call.op;
+	return differs;
+}
+
+SKELGEN_INLINE uint64_t skelgen_values_differ(const struct skelgen_shape *shape,
+					      struct skelgen_call call, unsigned uses)
+{
+	uint64_t differs = 0;
+
 	if (uses & SKELGEN_USES_PEER)
 		differs |= skelgen_eight(&shape->peer) ^
 			   skelgen_pair((uint32_t)call.peer, (uint32_t)call.tag);
 	if (uses & SKELGEN_USES_PEER2)
 		differs |= skelgen_eight(&shape->peer2) ^
 			   skelgen_pair((uint32_t)call.peer2, (uint32_t)call.tag2);
-	if (uses & SKELGEN_USES_OP)
-		differs |= shape->op ^ call.op;
 	if (uses & SKELGEN_USES_REFERENCE)
 		differs |= shape->reference ^ call.reference;
-	return !differs;
+	return differs;
+}
+
+SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct skelgen_call call,
+				    unsigned uses)
+{
+	return !(skelgen_base_differs(shape, call, uses) |
+		 skelgen_values_differ(shape, call, uses));
 }
 
 SKELGEN_INLINE bool skelgen_same_base(const struct skelgen_shape *shape,
@@ -99,9 +118,9 @@ SKELGEN_INLINE bool skelgen_is_of(const struct skelgen_shape *shape,
 
 /* Where the latest shape of a call site stands: neighbouring sites are in neighbouring places. */
 SKELGEN_INLINE struct skelgen_shape **skelgen_latest_of_site(struct skelgen_stream *s,
-							     const struct skelgen_call *call)
+							     uint64_t site)
 {
-	return &s->interned.latest[call->site / 4 % SKELGEN_LATEST];
+	return &s->interned.latest[site / 4 % SKELGEN_LATEST];
 }
 
 /* And where that of its peers, tags and requests stands, where these are parts of the shape. */
@@ -128,7 +147,7 @@ SKELGEN_INLINE struct skelgen_shape *skelgen_shape_known(struct skelgen_stream *
 
 	if (skelgen_is_of(shape, call))
 		return shape;
-	shape = *skelgen_latest_of_site(s, call);
+	shape = *skelgen_latest_of_site(s, call->site);
 	if (likely(skelgen_is_of(shape, call)))
 		return shape;
 	shape = *skelgen_latest_of_values(s, call);

@@ -162,7 +162,10 @@ SKELGEN_INLINE void write_known(struct skelgen_stream *s, struct skelgen_shape *
 	s->write = p;
 	s->last_end = end;
 	s->events++;
-	skelgen_predict(s, shape);
+	if (s->order.none)
+		skelgen_learn_unlinked(s, shape);
+	else
+		skelgen_predict(s, shape);
 	if (unlikely(p > s->limit))
 		skelgen_grow(s);
 }

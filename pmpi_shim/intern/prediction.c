@@ -159,17 +159,17 @@ static SKELGEN_COLD void judge(struct skelgen_stream *s)
 
 /*
  * Write the shape of this event into both tables and look up what should follow, where calls come
- * in no order. There are no links then.
+ * in no order. There are no links then; which link said what stands in an entry does not matter.
  */
-SKELGEN_INLINE void learn_unlinked(struct skelgen_stream *s, struct skelgen_shape *shape)
+void skelgen_learn_unlinked(struct skelgen_stream *s, const struct skelgen_shape *shape)
 {
-	struct skelgen_prediction is = {.shape = shape->place};
+	struct skelgen_long_prediction *by_eight = long_entry(s, s->where);
 
-	*short_entry(s, s->where) = is;
-	*long_entry(s, s->where) =
-		(struct skelgen_long_prediction){.is = is, .context = (uint32_t)s->where};
-	shape->link.then = place_after(s->where, shape->id);
-	shape->link.next = expected(s, shape->link.then);
+	short_entry(s, s->where)->shape = shape->place;
+	by_eight->is.shape = shape->place;
+	by_eight->context = (uint32_t)s->where;
+	s->where = place_after(s->where, shape->id);
+	s->predicted = expected(s, s->where);
 	if (unlikely(++s->order.judged == EVENTS_JUDGED))
 		judge(s);
 }
@@ -195,20 +195,16 @@ SKELGEN_INLINE void learn_linked(struct skelgen_stream *s, struct skelgen_shape 
 	read_by(s, short_entry(s, shape->link.then), BY_TWO, shape);
 	read_by(s, &long_entry(s, shape->link.then)->is, BY_EIGHT, shape);
 	shape->link.next = expected(s, shape->link.then);
+	s->where = shape->link.then;
+	s->predicted = shape->link.next;
 }
 
 void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape)
 {
-	if (s->order.none) {
-		learn_unlinked(s, shape);
-		return;
-	}
-	if (unlikely(s->order.misses >= MISSES)) {
+	if (unlikely(s->order.misses >= MISSES && !s->order.none))
 		judge(s);
-		if (s->order.none) {
-			learn_unlinked(s, shape);
-			return;
-		}
-	}
-	learn_linked(s, shape);
+	if (s->order.none)
+		skelgen_learn_unlinked(s, shape);
+	else
+		learn_linked(s, shape);
 }

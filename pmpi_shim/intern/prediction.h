@@ -24,6 +24,7 @@ bool skelgen_predictions_open(struct skelgen_stream *s);
 void skelgen_predictions_close(struct skelgen_stream *s);
 void skelgen_predictions_forget(struct skelgen_stream *s);
 void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape);
+void skelgen_learn_unlinked(struct skelgen_stream *s, const struct skelgen_shape *shape);
 
 /* The call that ran is what it was, whatever it was taken for. */
 SKELGEN_INLINE void skelgen_untake(struct skelgen_stream *s)
@@ -47,8 +48,10 @@ SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_sha
 {
 	const struct skelgen_link *link = &shape->link;
 
-	if (unlikely(link->where != s->where))
+	if (unlikely(link->where != s->where)) {
 		skelgen_learn(s, shape);
+		return;
+	}
 	s->where = link->then;
 	s->predicted = link->next;
 }

@@ -203,7 +203,7 @@ struct skelgen_stream {
 	struct skelgen_poll poll;
 
 	/* scratch of completions and vectors */
-	uint64_t *held;
+	MPI_Request *held; /* what a completion was given */
 	size_t held_room;
 	MPI_Status *own_statuses;
 	size_t own_statuses_room;

@@ -126,16 +126,16 @@ struct skelgen_long_prediction {
  * links would be undone before they serve (intern/prediction.c).
  */
 struct skelgen_order {
-	bool none;       /* calls come in no order now */
-	uint8_t round;   /* how often that began, modulo; a part of `where` */
+	uint64_t events; /* of the stream when it was judged last */
 	uint8_t judged;  /* events since then, where there is no order */
-	uint8_t misses;  /* those since then that were not predicted */
-	uint64_t events; /* of the stream at the last judgement */
+	uint8_t misses;  /* events since then that were not predicted */
+	uint8_t round;   /* how often the order was lost, modulo; a part of `where` */
+	bool none;       /* calls come in no order now */
 };
 
 /*
- * While a call runs that is not the predicted one: `predicted` of its stream is the shape that it
- * was taken for, and this is the rest (event/event.h).
+ * While a call runs that is not all that was predicted: `predicted` of its stream is the shape that
+ * it was taken for, and this is the rest (event/event.h).
  */
 struct skelgen_taken {
 	struct skelgen_shape *instead_of; /* what was predicted; NULL: no such call runs */

@@ -343,8 +343,8 @@ void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t funct
 	};
 
 	if (s->taken.instead_of) {
-		memcpy(&call.peer, &s->taken.peers, sizeof(s->taken.peers));
-		memcpy(&call.peer2, &s->taken.peers2, sizeof(s->taken.peers2));
+		skelgen_split(s->taken.peers, &call.peer, &call.tag);
+		skelgen_split(s->taken.peers2, &call.peer2, &call.tag2);
 		skelgen_untake(s);
 	}
 	if (code != MPI_SUCCESS) {

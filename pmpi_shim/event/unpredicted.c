@@ -36,34 +36,28 @@ SKELGEN_INLINE bool values_changed(const struct skelgen_shape *shape, struct val
 				 (shape->reference ^ values.reference)) != 0;
 }
 
-/* Write a peer and a tag that vary, or one of them. */
-SKELGEN_INLINE uint8_t *put_pair(uint8_t *p, const int32_t before[2], uint64_t pair, bool peer,
-				 bool tag)
-{
-	int32_t now[2];
-
-	memcpy(now, &pair, sizeof(now));
-	if (peer)
-		p = skelgen_put_small_zigzag(p, (int64_t)now[0] - before[0]);
-	if (tag)
-		p = skelgen_put_short_zigzag(p, (int64_t)now[1] - before[1]);
-	return p;
-}
-
 /* Write them; the next event of the shape is compared with these. */
 SKELGEN_INLINE uint8_t *put_values(uint8_t *p, struct skelgen_shape *shape, struct values values)
 {
 	uint32_t varies = shape->varies;
+	int32_t peer = shape->peer;
+	int32_t tag = shape->tag;
+	int32_t peer2 = shape->peer2;
+	int32_t tag2 = shape->tag2;
 
-	p = put_pair(p, (const int32_t[2]){shape->peer, shape->tag}, values.peers,
-		     varies & SKELGEN_SHAPE_VARIES_PEER, varies & SKELGEN_SHAPE_VARIES_TAG);
-	p = put_pair(p, (const int32_t[2]){shape->peer2, shape->tag2}, values.peers2,
-		     varies & SKELGEN_SHAPE_VARIES_PEER2, varies & SKELGEN_SHAPE_VARIES_TAG2);
+	skelgen_split(values.peers, &shape->peer, &shape->tag);
+	skelgen_split(values.peers2, &shape->peer2, &shape->tag2);
+	shape->reference = values.reference;
+	if (varies & SKELGEN_SHAPE_VARIES_PEER)
+		p = skelgen_put_small_zigzag(p, (int64_t)shape->peer - peer);
+	if (varies & SKELGEN_SHAPE_VARIES_TAG)
+		p = skelgen_put_short_zigzag(p, (int64_t)shape->tag - tag);
+	if (varies & SKELGEN_SHAPE_VARIES_PEER2)
+		p = skelgen_put_small_zigzag(p, (int64_t)shape->peer2 - peer2);
+	if (varies & SKELGEN_SHAPE_VARIES_TAG2)
+		p = skelgen_put_short_zigzag(p, (int64_t)shape->tag2 - tag2);
 	if (varies & SKELGEN_SHAPE_VARIES_LIST)
 		p = skelgen_put_short_varint(p, values.reference);
-	memcpy(&shape->peer, &values.peers, sizeof(values.peers));
-	memcpy(&shape->peer2, &values.peers2, sizeof(values.peers2));
-	shape->reference = values.reference;
 	return p;
 }
 

@@ -16,9 +16,10 @@ const struct skelgen_shape skelgen_no_shape = {
 
 _Static_assert(SKELGEN_PREDICTIONS <= 1 << 12, "an index takes twelve bits");
 
-/* Rounds of linking: fewer than eight bits have, so that NOWHERE belongs to none. */
+/* Links hold for one round each. These are fewer than eight bits have: NOWHERE is in none. */
 #define ROUNDS 255
 #define ROUND_AT 56
+#define BELOW_ROUND (((uint64_t)1 << ROUND_AT) - 1)
 
 /* Calls come in no order when so many were not predicted, and they were every second one. */
 #define MISSES 64
@@ -34,7 +35,7 @@ SKELGEN_INLINE uint64_t place_after(uint64_t where, uint32_t id)
 	uint32_t index = (31 * last + id) % SKELGEN_PREDICTIONS;
 	uint32_t context =
 		(uint32_t)where << SKELGEN_CONTEXT_SHIFT ^ id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
-	uint64_t round = where >> ROUND_AT << ROUND_AT;
+	uint64_t round = where & ~BELOW_ROUND;
 
 	return round | (uint64_t)(id % SKELGEN_PREDICTIONS) << 44 | (uint64_t)index << 32 | context;
 }
@@ -131,17 +132,15 @@ SKELGEN_INLINE struct skelgen_shape *expected(const struct skelgen_stream *s, ui
 /* From now on no link of any shape says anything. */
 static SKELGEN_COLD void unlink_all(struct skelgen_stream *s)
 {
-	uint64_t round_bits = (((uint64_t)1 << ROUND_AT) - 1);
-
 	if (++s->order.round == ROUNDS) {
 		s->order.round = 0;
 		for (size_t i = 0; i < s->interned.shape_count; i++)
 			skelgen_shape_at(s, (unsigned)i + 1)->link.where = SKELGEN_NOWHERE;
 	}
-	s->where = (s->where & round_bits) | (uint64_t)s->order.round << ROUND_AT;
+	s->where = (s->where & BELOW_ROUND) | (uint64_t)s->order.round << ROUND_AT;
 }
 
-/* Judge the order of calls anew: what was counted began with the present event. */
+/* Judge whether calls come in an order. What is counted begins with the next event. */
 static SKELGEN_COLD void judge(struct skelgen_stream *s)
 {
 	struct skelgen_order *order = &s->order;

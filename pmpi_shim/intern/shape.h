@@ -26,7 +26,7 @@ struct skelgen_shape *skelgen_shape_search(struct skelgen_stream *s,
 void skelgen_latest_forget(struct skelgen_interned *in);
 struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call);
 
-/* Two neighbouring 32-bit fields as one number, from memory and from values. */
+/* Two neighbouring 32-bit fields as one number, from memory and from values, and back. */
 SKELGEN_INLINE uint64_t skelgen_eight(const void *fields)
 {
 	uint64_t value;
@@ -42,6 +42,15 @@ SKELGEN_INLINE uint64_t skelgen_pair(uint32_t first, uint32_t second)
 #else
 	return (uint64_t)first << 32 | second;
 #endif
+}
+
+SKELGEN_INLINE void skelgen_split(uint64_t pair, int32_t *first, int32_t *second)
+{
+	int32_t both[2];
+
+	memcpy(both, &pair, sizeof(both));
+	*first = both[0];
+	*second = both[1];
 }
 
 /*

@@ -135,10 +135,10 @@ struct skelgen_order {
 
 /*
  * While a call runs that is not all that was predicted: `predicted` of its stream is the shape that
- * it was taken for, and this is the rest (event/event.h).
+ * it was taken for, and this is the rest (SKELGEN_SPECIAL_TAKEN, event/event.h).
  */
 struct skelgen_taken {
-	struct skelgen_shape *instead_of; /* what was predicted; NULL: no such call runs */
+	struct skelgen_shape *instead_of; /* what was predicted */
 	uint64_t peers;                   /* peer and tag of the call */
 	uint64_t peers2;
 };

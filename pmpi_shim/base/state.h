@@ -57,6 +57,7 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_STOPPED = 0x100,
 	SKELGEN_SPECIAL_STACK = 0x200,    /* for good: the call site is more than an address */
 	SKELGEN_SPECIAL_STATUSES = 0x400, /* more than SKELGEN_FEW_STATUSES */
+	SKELGEN_SPECIAL_TAKEN = 0x800,    /* for a shape that is not all that was predicted */
 };
 
 struct skelgen_status_entry {

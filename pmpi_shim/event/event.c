@@ -342,7 +342,7 @@ void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t funct
 		.count_b = counts[1],
 	};
 
-	if (s->taken.instead_of) {
+	if (s->special & SKELGEN_SPECIAL_TAKEN) {
 		skelgen_split(s->taken.peers, &call.peer, &call.tag);
 		skelgen_split(s->taken.peers2, &call.peer2, &call.tag2);
 		skelgen_untake(s);

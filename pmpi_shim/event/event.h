@@ -148,6 +148,7 @@ SKELGEN_INLINE void skelgen_take_for(struct skelgen_stream *s, struct skelgen_sh
 	s->taken.peers = skelgen_pair((uint32_t)call.peer, (uint32_t)call.tag);
 	s->taken.peers2 = skelgen_pair((uint32_t)call.peer2, (uint32_t)call.tag2);
 	s->predicted = shape;
+	s->special |= SKELGEN_SPECIAL_TAKEN;
 }
 
 /*
@@ -178,6 +179,13 @@ SKELGEN_INLINE bool skelgen_foreseen(struct skelgen_stream *s, struct skelgen_ca
 	return true;
 }
 
+/* Whether nothing but that keeps a call from being written the short way. */
+SKELGEN_INLINE bool skelgen_is_taken_only(const struct skelgen_stream *s, uint64_t duration)
+{
+	return (s->special | skelgen.paused) == SKELGEN_SPECIAL_TAKEN &&
+	       duration <= skelgen.long_gap;
+}
+
 /* Append the event of a foreseen call: the wrapper's last act. */
 SKELGEN_INLINE void skelgen_event_foreseen(struct skelgen_stream *s, int code,
 					   struct skelgen_call call, unsigned uses, uint64_t begin,
@@ -188,15 +196,17 @@ SKELGEN_INLINE void skelgen_event_foreseen(struct skelgen_stream *s, int code,
 		    (uses & SKELGEN_USES_REFERENCE && call.reference != s->predicted->reference))) {
 		int64_t counts[2] = {call.count_a, call.count_b};
 
+		if (!(uses & SKELGEN_USES_REFERENCE) && code == MPI_SUCCESS &&
+		    skelgen_is_taken_only(s, end - begin)) {
+			skelgen_current = s;
+			skelgen_write_taken(s, call.count_a, call.count_b, begin, end);
+			return;
+		}
 		skelgen_event_unforeseen(s, code, call.function, counts, call.reference, begin,
 					 end);
 		return;
 	}
 	skelgen_current = s; /* unless its file ends now */
-	if (!(uses & SKELGEN_USES_REFERENCE) && unlikely(s->taken.instead_of)) {
-		skelgen_write_taken(s, call.count_a, call.count_b, begin, end);
-		return;
-	}
 	skelgen_write(s, call.count_a, call.count_b, uses, begin, end);
 }
 

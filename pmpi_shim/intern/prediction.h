@@ -29,9 +29,9 @@ void skelgen_learn_unlinked(struct skelgen_stream *s, const struct skelgen_shape
 /* The call that ran is what it was, whatever it was taken for. */
 SKELGEN_INLINE void skelgen_untake(struct skelgen_stream *s)
 {
-	if (s->taken.instead_of)
+	if (s->special & SKELGEN_SPECIAL_TAKEN)
 		s->predicted = s->taken.instead_of;
-	s->taken.instead_of = NULL;
+	s->special &= ~(uint64_t)SKELGEN_SPECIAL_TAKEN;
 }
 
 /* Name the shape of an event that was not predicted. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/map.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,9 @@ uint64_t *skelgen_map_find(const struct skelgen_map *map, uint64_t key)
 	if (!map->room)
 		return NULL;
 	for (size_t i = start_of(map, key);; i = (i + 1) & (map->room - 1)) {
-		if (map->keys[i] == key)
-			return &map->values[i];
-		if (!map->keys[i])
+		if (map->entries[i].key == key)
+			return &map->entries[i].value;
+		if (!map->entries[i].key)
 			return NULL;
 	}
 }
@@ -28,18 +29,13 @@ static bool resize(struct skelgen_map *map, size_t room)
 {
 	struct skelgen_map larger = {.room = room};
 
-	larger.keys = calloc(room, sizeof(*larger.keys));
-	larger.values = calloc(room, sizeof(*larger.values));
-	if (!larger.keys || !larger.values) {
-		free(larger.keys);
-		free(larger.values);
+	larger.entries = calloc(room, sizeof(*larger.entries));
+	if (!larger.entries)
 		return false;
-	}
 	for (size_t i = 0; i < map->room; i++)
-		if (map->keys[i] && map->keys[i] != REMOVED)
-			skelgen_map_set(&larger, map->keys[i], map->values[i]);
-	free(map->keys);
-	free(map->values);
+		if (map->entries[i].key && map->entries[i].key != REMOVED)
+			skelgen_map_set(&larger, map->entries[i].key, map->entries[i].value);
+	free(map->entries);
 	*map = larger;
 	return true;
 }
@@ -61,10 +57,9 @@ bool skelgen_map_set(struct skelgen_map *map, uint64_t key, uint64_t value)
 			return false;
 	}
 	for (size_t i = start_of(map, key);; i = (i + 1) & (map->room - 1)) {
-		if (map->keys[i])
+		if (map->entries[i].key)
 			continue;
-		map->keys[i] = key;
-		map->values[i] = value;
+		map->entries[i] = (struct skelgen_map_entry){key, value};
 		map->used++;
 		map->live++;
 		return true;
@@ -74,24 +69,25 @@ bool skelgen_map_set(struct skelgen_map *map, uint64_t key, uint64_t value)
 void skelgen_map_remove(struct skelgen_map *map, uint64_t key)
 {
 	uint64_t *found = skelgen_map_find(map, key);
+	struct skelgen_map_entry *entry;
 
 	if (!found)
 		return;
-	map->keys[found - map->values] = REMOVED;
+	entry = (void *)((char *)found - offsetof(struct skelgen_map_entry, value));
+	entry->key = REMOVED;
 	map->live--;
 }
 
 void skelgen_map_clear(struct skelgen_map *map)
 {
 	if (map->room)
-		memset(map->keys, 0, map->room * sizeof(*map->keys));
+		memset(map->entries, 0, map->room * sizeof(*map->entries));
 	map->used = 0;
 	map->live = 0;
 }
 
 void skelgen_map_close(struct skelgen_map *map)
 {
-	free(map->keys);
-	free(map->values);
+	free(map->entries);
 	*map = (struct skelgen_map){0};
 }

@@ -9,8 +9,10 @@
 
 /* Keys are any number but 0; the caller maps 0 elsewhere. */
 struct skelgen_map {
-	uint64_t *keys;
-	uint64_t *values;
+	struct skelgen_map_entry {
+		uint64_t key;
+		uint64_t value;
+	} *entries;
 	size_t room; /* power of two, or 0 */
 	size_t used; /* with removed ones */
 	size_t live;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the recorder knows: calls, shapes, streams, the process. */
+/* What the recorder knows: streams, the process. */
 #ifndef SKELGEN_STATE_H
 #define SKELGEN_STATE_H
 
@@ -13,6 +13,7 @@
 
 #include <mpi.h>
 
+#include "base/call.h"
 #include "base/map.h"
 #include "base/touched.h"
 #include "skelgen_record.h"
@@ -37,118 +38,6 @@
  */
 typedef long skelgen_word;
 
-/* A call as the wrapper saw it: handles as MPI has them, not yet our ids. */
-struct skelgen_call {
-	uint64_t site;
-	uint64_t comm;
-	uint64_t type_a;
-	uint64_t type_b;
-	uint64_t op;
-	uint64_t reference;
-	uint32_t function;
-	uint32_t flags;
-	int32_t peer;
-	int32_t tag;
-	int32_t peer2;
-	int32_t tag2;
-	int64_t count_a;
-	int64_t count_b;
-	uint32_t vector_a;
-	uint32_t vector_b;
-};
-
-/*
- * What happens to the predictions when the event that this belongs to comes where it came
- * the last time: nothing, they are those already, and then `next` is predicted
- * (intern/prediction.c).
- */
-struct skelgen_link {
-	uint64_t where; /* `where` of the stream before the event; NOWHERE: says nothing */
-	uint64_t then;  /* `where` after it */
-	struct skelgen_shape *next;
-};
-
-/* No `where` of a stream. */
-#define SKELGEN_NOWHERE UINT64_MAX
-
-/* Handles that a shape may have: communicator, two types, operation. */
-#define SKELGEN_HANDLES 4
-
-/*
- * The first 64 bytes and the link are all that most events look at; those that were not predicted
- * look at 128 bytes, and at the history where counts change.
- */
-struct skelgen_shape {
-	_Alignas(64) uint64_t site;
-	uint64_t comm;
-	uint64_t type_a;
-	uint64_t reference;
-	union {
-		struct {
-			uint32_t function; /* UINT32_MAX: one of its handles was freed */
-			uint32_t flags;
-		};
-		uint64_t kind; /* both */
-	};
-	int32_t peer;
-	int32_t tag;
-	int64_t count_a; /* predicted */
-	uint32_t id;
-	uint8_t lag;
-	uint8_t turning; /* 0: the eight last pairs of counts are equal */
-
-	struct skelgen_link link;
-	uint64_t type_b;
-	uint64_t op;
-	int32_t peer2;
-	int32_t tag2;
-	int64_t count_b; /* predicted */
-	uint32_t varies; /* SKELGEN_SHAPE_VARIES_* */
-	uint16_t place;  /* in memory, from 1 */
-	uint16_t newest; /* index into history */
-
-	struct skelgen_counts {
-		int64_t a;
-		int64_t b;
-	} history[SKELGEN_COUNT_HISTORY];
-	uint32_t vector_a;
-	uint32_t vector_b;
-	uint64_t content; /* hash of the definition, to find it again */
-	int32_t comm_id;
-	uint32_t type_a_id;
-	uint32_t type_b_id;
-	uint32_t op_code;
-	struct skelgen_user {
-		uint16_t next;
-		uint16_t before;
-	} users[SKELGEN_HANDLES];   /* neighbours among the users of each handle */
-	bool used[SKELGEN_HANDLES]; /* whether the shape is one of them */
-};
-
-/* Which fields of a call a function has; the others are zero in all its calls. */
-enum skelgen_uses {
-	SKELGEN_USES_COMM = 0x01,
-	SKELGEN_USES_A = 0x02,
-	SKELGEN_USES_B = 0x04,
-	SKELGEN_USES_PEER = 0x08,
-	SKELGEN_USES_PEER2 = 0x10,
-	SKELGEN_USES_OP = 0x20,
-	SKELGEN_USES_REFERENCE = 0x40,
-	SKELGEN_USES_COUNT_A = 0x80, /* a count without a type */
-};
-
-/* Shapes by their place in memory, which is small: they are asked for in no order. 0: none. */
-struct skelgen_prediction {
-	uint16_t shape;  /* what followed */
-	uint16_t reader; /* whose link says what stands here */
-};
-
-/* The same, when the last eight shapes were those of the context. */
-struct skelgen_long_prediction {
-	struct skelgen_prediction is;
-	uint32_t context;
-};
-
 /* Gaps and durations beyond it need more bytes than a record has for them [units]. */
 #define SKELGEN_LONGEST UINT32_MAX
 
@@ -168,6 +57,7 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_STOPPED = 0x100,
 	SKELGEN_SPECIAL_STACK = 0x200,    /* for good: the call site is more than an address */
 	SKELGEN_SPECIAL_STATUSES = 0x400, /* more than SKELGEN_FEW_STATUSES */
+	SKELGEN_SPECIAL_TAKEN = 0x800,    /* for a shape that is not all that was predicted */
 };
 
 struct skelgen_status_entry {
@@ -219,6 +109,9 @@ struct skelgen_poll {
 
 #define KNOWN_LISTS 64
 
+/* Places for the shapes of the latest calls (intern/shape.c). */
+#define SKELGEN_LATEST 1024
+
 /* Shapes stand in memory in pieces of so many. */
 #define SKELGEN_SLAB 64
 
@@ -233,6 +126,7 @@ struct skelgen_interned {
 	struct skelgen_map sites;    /* return address -> site id */
 	struct skelgen_map modules;  /* load address -> module id */
 	struct skelgen_map objects;  /* kind and id -> 1: has its definition in this file */
+	struct skelgen_shape *latest[SKELGEN_LATEST]; /* where the latest calls found theirs */
 	struct skelgen_shape **slabs;
 	size_t shape_count;
 	size_t slab_count;
@@ -287,6 +181,8 @@ struct skelgen_stream {
 	bool stopped;
 	struct skelgen_prediction *predictions;           /* by the last two shapes */
 	struct skelgen_long_prediction *long_predictions; /* by the last eight */
+	struct skelgen_order order;
+	struct skelgen_taken taken;
 	struct skelgen_requests made;
 
 	/* one event's extras */
@@ -308,7 +204,7 @@ struct skelgen_stream {
 	struct skelgen_poll poll;
 
 	/* scratch of completions and vectors */
-	uint64_t *held;
+	MPI_Request *held; /* what a completion was given */
 	size_t held_room;
 	MPI_Status *own_statuses;
 	size_t own_statuses_room;

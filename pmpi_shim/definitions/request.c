@@ -132,17 +132,17 @@ static void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status
 /* Keep the handles that a completion is given: it overwrites them. */
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[])
 {
-	uint64_t *held = s->held;
-
-	if (!requests)
+	if (!requests || !n)
 		return;
-	if (unlikely(n > s->held_room)) {
-		if (!skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
-			return;
-		held = s->held;
-	}
-	for (size_t i = 0; i < n; i++)
-		held[i] = (uint64_t)(uintptr_t)requests[i];
+	if (unlikely(n > s->held_room) &&
+	    !skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
+		return;
+	memcpy(s->held, requests, n * sizeof(*requests));
+}
+
+SKELGEN_INLINE uint64_t held_at(const struct skelgen_stream *s, size_t i)
+{
+	return (uint64_t)(uintptr_t)s->held[i];
 }
 
 /* Statuses for a program that passes none, while we need some. */
@@ -171,10 +171,10 @@ static uint64_t foreseen(const struct skelgen_stream *s, size_t n, const int64_t
 		uint64_t age = done < count ? (uint64_t)ages[done] : UINT64_MAX;
 		size_t place = (s->requests + 1 - age) % SKELGEN_RECENT;
 
-		if (likely(age <= SKELGEN_RECENT && table->recent[place].handle == s->held[i])) {
+		if (likely(age <= SKELGEN_RECENT && table->recent[place].handle == held_at(s, i))) {
 			bits |= (uint64_t)1 << place;
 			done++;
-		} else if (s->held[i] != none) {
+		} else if (held_at(s, i) != none) {
 			return 0;
 		}
 	}
@@ -190,7 +190,7 @@ static __attribute__((noinline)) void look_at_all(struct skelgen_stream *s, size
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bit;
 
-		if (s->held[i] == (uint64_t)(uintptr_t)mpi.request_null)
+		if (s->held[i] == mpi.request_null)
 			continue;
 		bit = (uint64_t)1 << (s->requests + 1 - (uint64_t)ages[done]) % SKELGEN_RECENT;
 		s->age_count = done++;
@@ -223,7 +223,7 @@ uint64_t skelgen_completed_all(struct skelgen_stream *s, size_t n, const MPI_Sta
 	}
 	skelgen_requests_leave(table);
 	for (size_t i = 0; i < n; i++)
-		complete(s, s->held[i], known ? known + i : NULL);
+		complete(s, held_at(s, i), known ? known + i : NULL);
 	return skelgen_list(s);
 }
 
@@ -260,7 +260,7 @@ void skelgen_gone(struct skelgen_stream *s, size_t n, const MPI_Request requests
 	for (size_t i = 0; requests && i < n && i < s->held_room; i++)
 		if (requests[i] != mpi.request_null &&
 		    !(told && statuses[i].MPI_ERROR != MPI_ERR_PENDING))
-			s->held[i] = (uint64_t)(uintptr_t)mpi.request_null;
+			s->held[i] = mpi.request_null;
 }
 
 /* The same of those of the held requests whose n indices are given, counted from `first`. */
@@ -277,8 +277,8 @@ uint64_t skelgen_completed_some(struct skelgen_stream *s, size_t n, const int in
 		if (index >= s->held_room)
 			continue;
 		if (n == 1)
-			return skelgen_completed_one(s, s->held[index], known);
-		complete(s, s->held[index], known ? known + i : NULL);
+			return skelgen_completed_one(s, held_at(s, index), known);
+		complete(s, held_at(s, index), known ? known + i : NULL);
 	}
 	return skelgen_list(s);
 }
@@ -310,7 +310,7 @@ uint64_t skelgen_started(struct skelgen_stream *s, size_t n)
 	if (!begin_ages(s, n))
 		return SKELGEN_REF_NONE;
 	for (size_t i = 0; i < n && i < s->held_room; i++)
-		start(s, s->held[i]);
+		start(s, held_at(s, i));
 	return skelgen_list(s);
 }
 

@@ -25,13 +25,26 @@ SKELGEN_INLINE uint8_t *skelgen_put_short_varint(uint8_t *p, uint64_t value)
 
 	if (unlikely(value >> 28))
 		return skelgen_put_varint(p, value);
-	more = (unsigned)(31 - __builtin_clz(few | 1)) / 7;
-	spread = (few & 0x7f) | (few & 0x3f80) << 1 | (few & 0x1fc000) << 2 |
-		 (few & 0xfe00000) << 3 | (0x808080u & ((1u << 8 * more) - 1));
+	more = (unsigned)(31 ^ __builtin_clz(few | 1)) * 37 >> 8; /* a seventh, rounded down */
+	spread = (few & 0x3fff) | (few & 0xfffc000) << 2;
+	spread = (spread & 0x7f007f) | (spread & 0x3f803f80) << 1 | 0x808080u >> (24 - 8 * more);
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 	spread = __builtin_bswap32(spread);
 #endif
 	memcpy(p, &spread, sizeof(spread));
+	return p + more + 1;
+}
+
+/* The same where nearly all values have at most 14 bits. */
+SKELGEN_INLINE uint8_t *skelgen_put_small_varint(uint8_t *p, uint64_t value)
+{
+	unsigned more = value > 0x7f;
+	unsigned first = (unsigned)value | 0x80;
+
+	if (unlikely(value >> 14))
+		return skelgen_put_varint(p, value);
+	p[1] = (uint8_t)(value >> 7);
+	p[0] = (uint8_t)(more ? first : value);
 	return p + more + 1;
 }
 
@@ -48,6 +61,11 @@ SKELGEN_INLINE uint8_t *skelgen_put_zigzag(uint8_t *p, int64_t value)
 SKELGEN_INLINE uint8_t *skelgen_put_short_zigzag(uint8_t *p, int64_t value)
 {
 	return skelgen_put_short_varint(p, skelgen_zigzag(value));
+}
+
+SKELGEN_INLINE uint8_t *skelgen_put_small_zigzag(uint8_t *p, int64_t value)
+{
+	return skelgen_put_small_varint(p, skelgen_zigzag(value));
 }
 
 SKELGEN_INLINE uint8_t *skelgen_put_string(uint8_t *p, const char *text, size_t bytes)

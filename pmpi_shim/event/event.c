@@ -158,18 +158,17 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 		(call->flags & SKELGEN_SHAPE_VECTOR_A && call->vector_a != shape->vector_a) ||
 		(call->flags & SKELGEN_SHAPE_VECTOR_B && call->vector_b != shape->vector_b);
 
+	skelgen_untake(s);
 	if (x->lost_us)
 		skelgen_load_put(s, x->queued_us);
 	if (!skelgen_reserve(s, LONGEST_EVENT + 20 * (s->status_count + s->foreign_count)))
 		return;
 	record = s->write;
 	p = skelgen_put_times(record + 1, (uint32_t)x->gap, (uint32_t)x->duration, &tag);
-	if (s->predicted->id != shape->id) {
-		tag |= SKELGEN_EVENT_SHAPE;
-		p = skelgen_put_varint(p, shape->id);
-	}
+	if (s->predicted != shape)
+		p = skelgen_put_shape(p, s, shape, &tag);
 	p = skelgen_put_counts(p, shape, call, &tag);
-	bits = extra_bits(s, x, skelgen_values_differ(shape, call), vectors);
+	bits = extra_bits(s, x, skelgen_values_changed(shape, call), vectors);
 	if (bits) {
 		tag |= SKELGEN_EVENT_EXTRAS;
 		p = put_extras(p, s, x, bits, shape, call);
@@ -343,6 +342,11 @@ void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t funct
 		.count_b = counts[1],
 	};
 
+	if (s->special & SKELGEN_SPECIAL_TAKEN) {
+		skelgen_split(s->taken.peers, &call.peer, &call.tag);
+		skelgen_split(s->taken.peers2, &call.peer2, &call.tag2);
+		skelgen_untake(s);
+	}
 	if (code != MPI_SUCCESS) {
 		call.flags &= ~(uint32_t)(SKELGEN_SHAPE_CREATES | SKELGEN_SHAPE_PERSISTENT);
 		call.flags |= skelgen_failed(s, code);

@@ -126,16 +126,64 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 	skelgen_write(s, call.count_a, call.count_b, uses, begin, end);
 }
 
-/* Whether a call will be the predicted one, should it succeed, as far as its arguments tell. */
-SKELGEN_INLINE bool skelgen_foreseen(const struct skelgen_stream *s, struct skelgen_call call,
+/*
+ * Whether a call has the shape, should it succeed, as far as its arguments tell: values that vary
+ * may be others, but which message a wildcard finds is not known yet.
+ */
+SKELGEN_INLINE bool skelgen_fits(const struct skelgen_shape *shape, struct skelgen_call call,
+				 unsigned uses)
+{
+	bool varies = shape->varies &&
+		      !(call.flags & (SKELGEN_SHAPE_WILD_SOURCE | SKELGEN_SHAPE_WILD_TAG));
+
+	return !skelgen_base_differs(shape, call, uses) &&
+	       (varies || !skelgen_values_differ(shape, call, uses));
+}
+
+/* The call that begins is taken for a shape that is not all that was predicted. */
+SKELGEN_INLINE void skelgen_take_for(struct skelgen_stream *s, struct skelgen_shape *shape,
+				     struct skelgen_call call)
+{
+	s->taken.instead_of = s->predicted;
+	s->taken.peers = skelgen_pair((uint32_t)call.peer, (uint32_t)call.tag);
+	s->taken.peers2 = skelgen_pair((uint32_t)call.peer2, (uint32_t)call.tag2);
+	s->predicted = shape;
+	s->special |= SKELGEN_SPECIAL_TAKEN;
+}
+
+/*
+ * Whether it is known which shape a call will have, should it succeed, as far as its arguments
+ * tell: the predicted one, or the latest of its call site. Calls that complete requests are only
+ * taken for the predicted one, which helps to find these.
+ */
+SKELGEN_INLINE bool skelgen_foreseen(struct skelgen_stream *s, struct skelgen_call call,
 				     uint32_t flags, unsigned uses)
 {
+	struct skelgen_shape *shape = s->predicted;
+
 #if defined(__x86_64__)
 	if (unlikely(!skelgen.use_tsc))
 		return false;
 #endif
 	call.flags |= flags;
-	return skelgen_matches(s->predicted, call, uses & ~(unsigned)SKELGEN_USES_REFERENCE);
+	if (likely(skelgen_matches(shape, call, uses & ~(unsigned)SKELGEN_USES_REFERENCE)))
+		return true;
+	if (uses & SKELGEN_USES_REFERENCE)
+		return false;
+	if (!skelgen_fits(shape, call, uses)) {
+		shape = *skelgen_latest_of_site(s, call.site);
+		if (unlikely(!skelgen_fits(shape, call, uses)))
+			return false;
+	}
+	skelgen_take_for(s, shape, call);
+	return true;
+}
+
+/* Whether nothing but that keeps a call from being written the short way. */
+SKELGEN_INLINE bool skelgen_is_taken_only(const struct skelgen_stream *s, uint64_t duration)
+{
+	return (s->special | skelgen.paused) == SKELGEN_SPECIAL_TAKEN &&
+	       duration <= skelgen.long_gap;
 }
 
 /* Append the event of a foreseen call: the wrapper's last act. */
@@ -148,6 +196,12 @@ SKELGEN_INLINE void skelgen_event_foreseen(struct skelgen_stream *s, int code,
 		    (uses & SKELGEN_USES_REFERENCE && call.reference != s->predicted->reference))) {
 		int64_t counts[2] = {call.count_a, call.count_b};
 
+		if (!(uses & SKELGEN_USES_REFERENCE) && code == MPI_SUCCESS &&
+		    skelgen_is_taken_only(s, end - begin)) {
+			skelgen_current = s;
+			skelgen_write_taken(s, call.count_a, call.count_b, begin, end);
+			return;
+		}
 		skelgen_event_unforeseen(s, code, call.function, counts, call.reference, begin,
 					 end);
 		return;

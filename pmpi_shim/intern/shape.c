@@ -46,25 +46,26 @@ static uint64_t call_hash(uint64_t hash, const struct skelgen_call *call)
 					 call->reference * 0xd6e8feb86659fd93u);
 }
 
-SKELGEN_INLINE bool same_base(const struct skelgen_shape *shape, const struct skelgen_call *call)
+/* The next such call finds the shape without a search. */
+static void note_latest(struct skelgen_stream *s, const struct skelgen_call *call,
+			struct skelgen_shape *shape)
 {
-	uint64_t kind = __atomic_load_n(&shape->kind, __ATOMIC_RELAXED);
-
-	return !((shape->site ^ call->site) | (kind ^ skelgen_eight(&call->function)) |
-		 (shape->comm ^ call->comm) | (shape->type_a ^ call->type_a) |
-		 (shape->type_b ^ call->type_b) | (shape->op ^ call->op));
+	*skelgen_latest_of_site(s, call->site) = shape;
+	if (!shape->varies)
+		*skelgen_latest_of_values(s, call) = shape;
 }
 
-SKELGEN_INLINE bool same_values(const struct skelgen_shape *shape, const struct skelgen_call *call)
+/* What calls lead to has changed for some of them. */
+void skelgen_latest_forget(struct skelgen_interned *in)
 {
-	return !((skelgen_eight(&shape->peer) ^ skelgen_eight(&call->peer)) |
-		 (skelgen_eight(&shape->peer2) ^ skelgen_eight(&call->peer2)) |
-		 (shape->reference ^ call->reference));
+	for (size_t i = 0; i < SKELGEN_LATEST; i++)
+		in->latest[i] = (struct skelgen_shape *)&skelgen_no_shape;
 }
 
 /* Forget all shapes in memory; new ones get new ids. */
 static void forget_all(struct skelgen_stream *s)
 {
+	skelgen_latest_forget(&s->interned);
 	skelgen_map_clear(&s->interned.shapes);
 	skelgen_map_clear(&s->interned.contents);
 	skelgen_map_clear(&s->interned.bases);
@@ -133,6 +134,7 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 		.vector_b = call->vector_b,
 		.varies = varies,
 		.lag = 1,
+		.digests = skelgen_digest(call->count_a, call->count_b) * SKELGEN_EACH_DIGEST,
 	};
 	struct skelgen_numbers numbers;
 
@@ -240,7 +242,7 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 	siblings = known ? *known : 0;
 	if (siblings > SHAPES_PER_BASE) {
 		shape = (struct skelgen_shape *)(uintptr_t)siblings;
-		if (same_base(shape, call))
+		if (skelgen_same_base(shape, call))
 			return shape;
 		siblings = SHAPES_PER_BASE;
 	}
@@ -248,6 +250,7 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 		shape = find_or_define(s, call, varying_fields(call));
 		if (shape)
 			skelgen_map_set(&s->interned.bases, base, (uintptr_t)shape);
+		skelgen_latest_forget(&s->interned);
 		return shape;
 	}
 	shape = find_or_define(s, call, 0);
@@ -258,37 +261,38 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 	return shape;
 }
 
-/*
- * The shape of a call, if there is one: the predicted one, also where only values differ that vary
- * in it, else that in which the values of its site vary, else that of its values. NULL: it has to
- * be defined. Where values vary, the shapes that the site had before are found by prediction only:
- * looking for them would take longer than writing the values.
- */
-struct skelgen_shape *skelgen_shape_known(const struct skelgen_stream *s,
-					  const struct skelgen_call *call)
+static struct skelgen_shape *search(const struct skelgen_stream *s, const struct skelgen_call *call)
 {
-	struct skelgen_shape *shape = s->predicted;
-	const uint64_t *known;
-	uint64_t base;
+	uint64_t base = base_hash(call);
+	const uint64_t *known = skelgen_map_find(&s->interned.bases, base);
+	struct skelgen_shape *shape;
 
-	if (same_base(shape, call) && (shape->varies || same_values(shape, call)))
-		return shape;
-	base = base_hash(call);
-	known = skelgen_map_find(&s->interned.bases, base);
 	if (!known)
 		return NULL;
 	if (*known > SHAPES_PER_BASE) {
 		shape = (struct skelgen_shape *)(uintptr_t)*known;
-		return same_base(shape, call) ? shape : NULL;
+		return skelgen_same_base(shape, call) ? shape : NULL;
 	}
 	known = skelgen_map_find(&s->interned.shapes, call_hash(base, call));
 	if (!known)
 		return NULL;
 	shape = (struct skelgen_shape *)(uintptr_t)*known;
-	return same_base(shape, call) && same_values(shape, call) ? shape : NULL;
+	return skelgen_same_base(shape, call) && skelgen_same_values(shape, call) ? shape : NULL;
 }
 
-/* The same, defined if it is new. */
+/* The shape of a call that is neither predicted nor among the latest; NULL: it has to be defined.
+ */
+struct skelgen_shape *skelgen_shape_search(struct skelgen_stream *s,
+					   const struct skelgen_call *call)
+{
+	struct skelgen_shape *shape = search(s, call);
+
+	if (shape)
+		note_latest(s, call, shape);
+	return shape;
+}
+
+/* The shape of a call, defined if it is new. */
 struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
 {
 	struct skelgen_shape *shape = skelgen_shape_known(s, call);

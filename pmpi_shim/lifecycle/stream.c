@@ -15,6 +15,7 @@
 #include "event/touched_memory.h"
 #include "intern/interned.h"
 #include "intern/prediction.h"
+#include "intern/shape.h"
 #include "lifecycle/trace_folder.h"
 #include "outside/cpu_time_queries.h"
 #include "outside/untraced_work.h"
@@ -142,6 +143,7 @@ struct skelgen_stream *skelgen_stream_new(int thread)
 		skelgen_stream_free(s);
 		return NULL;
 	}
+	skelgen_latest_forget(&s->interned);
 	skelgen_folder_name(s);
 	s->special = skelgen.callstack > 1 ? SKELGEN_SPECIAL_STACK : 0;
 	return s;

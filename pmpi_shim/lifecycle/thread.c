@@ -4,6 +4,7 @@
 
 #include "base/mpi_library.h"
 #include "definitions/communicator.h"
+#include "intern/prediction.h"
 #include "lifecycle/stream.h"
 #include "outside/untraced_work.h"
 #include "phases/measured_run.h"
@@ -75,6 +76,7 @@ static struct skelgen_stream *left_by_jump(uintptr_t frame)
 	if (!own || own->stopped || frame < own->frame)
 		return NULL;
 	skelgen_retired(own, false);
+	skelgen_untake(own);
 	return own;
 }
 

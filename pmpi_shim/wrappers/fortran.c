@@ -111,7 +111,7 @@ void skelgen_hold_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint req
 	if (!requests || !skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
 		return;
 	for (size_t i = 0; i < n; i++)
-		s->held[i] = (uint64_t)(uintptr_t)skelgen_f2c(Request, &requests[i]);
+		s->held[i] = skelgen_f2c(Request, &requests[i]);
 }
 
 void skelgen_gone_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint requests[],
@@ -137,6 +137,7 @@ const MPI_Datatype *skelgen_types_f2c(struct skelgen_stream *s, const MPI_Fint t
 #else
 	MPI_Datatype *translated;
 
+	_Static_assert(sizeof(*translated) <= sizeof(*s->held), "handles have one size");
 	if (!skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
 		return NULL;
 	translated = (MPI_Datatype *)(void *)s->held;

@@ -14,13 +14,21 @@ enum {
 	BODIES = 16,      /* bodies with the same end that are tried, newest first */
 };
 
+/* Where the last iteration of a loop at the end of the stack ended; none yet: height 0. */
+struct pause {
+	int32_t read;
+	int32_t height, start; /* of the loop */
+};
+
 struct body {
 	uint64_t hash;
 	int64_t first; /* in ids */
 	int32_t length;
 	int32_t counters; /* of the loop around it: one for each run and loop, its own last */
 	int32_t depth;
-	int32_t next; /* body with the same end, -1 without */
+	int32_t next;  /* body with the same end, -1 without */
+	uint32_t last; /* item */
+	struct pause pause;
 };
 
 struct bodies {
@@ -38,6 +46,11 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 	uint64_t sum = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
 
 	return sum >= PRIME ? sum - PRIME : sum;
+}
+
+static uint64_t subtract(uint64_t a, uint64_t b)
+{
+	return a >= b ? a - b : a + PRIME - b;
 }
 
 static uint64_t extend(uint64_t hash, uint32_t id)
@@ -64,9 +77,7 @@ static const uint32_t *ids_of(const struct bodies *all, const struct body *body)
 
 static uint32_t last_of(const struct bodies *all, uint32_t loop)
 {
-	const struct body *body = body_of(all, loop);
-
-	return all->ids[body->first + body->length - 1];
+	return body_of(all, loop)->last;
 }
 
 static int32_t counters_of(const struct bodies *all, uint32_t item)
@@ -116,6 +127,7 @@ static int32_t define(struct bodies *all, const uint32_t *ids, int32_t length, i
 	if (body.depth > deepest)
 		return -1;
 	body.first = all->ids_used;
+	body.last = ids[length - 1];
 	if (!grow((void **)&all->body, &all->room, all->count + 1, sizeof(*all->body)) ||
 	    !grow((void **)&all->ids, &all->ids_room, body.first + length, sizeof(*ids))) {
 		all->failed = true;

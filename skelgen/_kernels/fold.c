@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 #include "fold.h"
+#include "fold_memory.h"
 #include "fold_counters.h"
 #include "fold_bodies.h"
 #include "fold_stack.h"
@@ -91,8 +92,9 @@ static int32_t known_end(const struct reducer *r)
 		const struct body *body = &r->bodies.body[number];
 		int32_t length = body->length;
 
-		if (length <= s->items && (found < 0 || length < r->bodies.body[found].length) &&
-		    stretch(s, s->items, length) == body->hash &&
+		if (same_end(body, end) && length <= s->items &&
+		    (found < 0 || length < r->bodies.body[found].length) &&
+		    (length < LONG || stretch(s, s->items, length) == body->hash) &&
 		    equal(ids_of(&r->bodies, body), end - length, length))
 			found = number;
 		number = body->next;
@@ -100,35 +102,16 @@ static int32_t known_end(const struct reducer *r)
 	return found;
 }
 
-/* Returns the length of the shortest stretch below LONG that ends the stack twice in a row, or 0.
- */
-static int32_t short_repeat(const struct stack *s)
-{
-	const uint16_t *end = s->alike + s->items;
-	uint32_t all = end[-1];
-	int32_t length;
-
-	/* Lengths at which the latest items all equal those before them. */
-	for (length = 2; all && length < LONG; length++) {
-		all &= end[-length];
-		if (all >> (length - 1) & 1)
-			return length;
-	}
-	return 0;
-}
-
-/* A stretch that ends the stack twice in a row. */
+/* A stretch that ends the stack twice in a row. Where none does, later ends find this height. */
 static int32_t repeated_end(struct reducer *r)
 {
-	const struct stack *s = &r->stack;
+	struct stack *s = &r->stack;
 	const uint32_t *end = s->id + s->items;
 	int32_t length = short_repeat(s), height, tries;
 
 	if (length)
 		return define_end(r, length);
-	if (s->items < 2 * LONG || !s->marked)
-		return -1;
-	height = s->older[s->items];
+	height = s->items < LONG ? 0 : note_height(s, s->items);
 	for (tries = 0; tries < EARLIER && height; tries++, height = s->older[height]) {
 		length = s->items - height;
 		if (length < LONG)
@@ -147,19 +130,23 @@ static int32_t tail_end(struct reducer *r)
 {
 	const struct stack *s = &r->stack;
 	const uint32_t *end = s->id + s->items;
-	uint32_t loops = near_loops(end - 1) & ~1u; /* behind the next one is too little */
-	int32_t tries = NEAR_LOOPS - (end[-2] >= LOOP);
+	uint32_t loops = s->near[s->items - 1].loops;
+	int32_t tries = NEAR_LOOPS - (int32_t)(loops & 1);
+	uint64_t bit = end_bit(end[-2], end[-1]);
 
+	loops &= ~1u; /* behind the next one is too little */
 	for (; loops && tries > 0; loops &= loops - 1, tries--) {
 		int32_t length = 1 + __builtin_ctz(loops);
 		uint32_t loop = end[-1 - length];
 
 		if (length >= s->items)
 			break;
+		if (!(body_of(&r->bodies, loop)->ends & bit))
+			continue;
 		for (; loop >= LOOP; loop = last_of(&r->bodies, loop)) {
 			const struct body *body = body_of(&r->bodies, loop);
 
-			if (body->last == end[-1] && body->length > length &&
+			if (same_end(body, end) && body->length > length &&
 			    equal(ids_of(&r->bodies, body) + body->length - length, end - length,
 				  length))
 				return define_end(r, length);

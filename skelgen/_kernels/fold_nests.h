@@ -106,10 +106,12 @@ static void put(const struct bodies *all, const struct rows *rows, uint32_t item
 /* Returns whether there was memory for as many items and rows. */
 static bool nest_new(struct skelgen_nest *nest, size_t items, size_t rows)
 {
-	nest->body_items = malloc((items + 1) * sizeof(*nest->body_items));
-	nest->symbol = malloc((items + 1) * sizeof(*nest->symbol));
-	nest->trips_first = calloc(items + 1, sizeof(*nest->trips_first));
-	nest->trips = malloc((rows + 1) * 2 * sizeof(*nest->trips));
+	nest->body_items = in_large_pages((items + 1) * sizeof(*nest->body_items), false);
+	nest->symbol = in_large_pages((items + 1) * sizeof(*nest->symbol), false);
+	nest->trips_first = in_large_pages((items + 1) * sizeof(*nest->trips_first), false);
+	nest->trips = in_large_pages((rows + 1) * 2 * sizeof(*nest->trips), false);
+	if (nest->trips_first)
+		nest->trips_first[0] = 0;
 	return nest->body_items && nest->symbol && nest->trips_first && nest->trips;
 }
 

@@ -1,8 +1,6 @@
 /*
  * The stack of items, and the keys that find earlier likes of its end; a part of fold.c.
  */
-#define LARGE_PAGE ((size_t)2 << 20)
-
 enum {
 	LONG = 16,     /* items whose key finds earlier likes; shorter ones are tried one by one */
 	KEY_BITS = 10, /* of the keys of LONG items at first */
@@ -16,12 +14,17 @@ struct powers {
 	int bits; /* of the exponents of small ones */
 };
 
+/* Which of the NEAR items before an item equal it, and which are loops; bit 0 for the next one. */
+struct near {
+	uint16_t likes, loops;
+};
+
 /* Ids, where each begins in the string, and hashes of all that is below each height. */
 struct stack {
 	int32_t items;
 	uint32_t *words; /* NEAR that no id equals, then ids */
 	uint32_t *id;
-	uint16_t *alike; /* which items before each equal it; bit 0 for the next one */
+	struct near *near;
 	int32_t *start;
 	uint64_t *prefix;
 	struct powers powers;
@@ -33,21 +36,9 @@ struct stack {
 	uint32_t *newest;
 	int32_t *older;
 	int bits;
-	bool marked; /* a height below may have the same topmost items as the whole stack */
-	bool failed; /* no memory */
+	int32_t noted; /* heights that are in `newest`: all below the whole stack, perhaps it too */
+	bool failed;   /* no memory */
 };
-
-/* Returns memory in large pages, where the system has them: it is read in no order. */
-static void *in_large_pages(size_t size, bool zero)
-{
-	void *memory = zero ? calloc(size, 1) : malloc(size);
-	uintptr_t begin = ((uintptr_t)memory + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
-	uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(LARGE_PAGE - 1);
-
-	if (memory && begin < end)
-		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-	return memory;
-}
 
 static bool powers_new(struct powers *powers, size_t most)
 {
@@ -97,7 +88,9 @@ static bool hash_repeats(const struct stack *s, int32_t length)
 
 static uint64_t long_hash(const struct stack *s, int32_t height)
 {
-	return stretch(s, height, LONG) * SPREAD;
+	uint64_t below = multiply(s->prefix[height - LONG], s->powers.small[LONG]);
+
+	return subtract(s->prefix[height], below) * SPREAD;
 }
 
 static uint32_t *newest_like(const struct stack *s, uint64_t hash)
@@ -105,22 +98,37 @@ static uint32_t *newest_like(const struct stack *s, uint64_t hash)
 	return &s->newest[hash >> (64 - s->bits)];
 }
 
-static void note_height(struct stack *s, int32_t height)
+/* Returns the mark of a hash in the words of `newest`. */
+static uint32_t mark_of(const struct stack *s, uint64_t hash)
+{
+	uint64_t marks = (uint64_t)(32 - s->bits);
+
+	return 1u << (s->bits + (int)((hash & UINT32_MAX) * marks >> 32));
+}
+
+/* Returns the next lower height that may have the same topmost items, or 0. */
+static int32_t note_height(struct stack *s, int32_t height)
 {
 	uint64_t hash = long_hash(s, height);
 	uint32_t *word = newest_like(s, hash), heights = (1u << s->bits) - 1;
-	uint64_t marks = (uint64_t)(32 - s->bits), mark = (hash & UINT32_MAX) * marks >> 32;
-	uint32_t bit = 1u << (s->bits + (int)mark);
+	uint32_t mark = mark_of(s, hash), below = *word & heights;
+	bool marked = *word & mark;
 
-	s->older[height] = (int32_t)(*word & heights);
-	s->marked = *word & bit;
-	*word = (*word & ~heights) | bit | (uint32_t)height;
+	s->older[height] = (int32_t)below;
+	*word = (*word & ~heights) | mark | (uint32_t)height;
+	s->noted = height;
+	return marked ? (int32_t)below : 0;
+}
+
+static void fetch_word(const struct stack *s, int32_t height)
+{
+	__builtin_prefetch(newest_like(s, long_hash(s, height)), 1);
 }
 
 /* Makes room for the keys of twice as many heights. */
 static void widen_keys(struct stack *s)
 {
-	int32_t height;
+	int32_t height, noted = s->noted;
 
 	s->bits++;
 	free(s->newest);
@@ -129,10 +137,46 @@ static void widen_keys(struct stack *s)
 		s->failed = true;
 		return;
 	}
-	for (height = LONG; height < s->items; height++) {
-		if (height + FETCHED < s->items)
-			__builtin_prefetch(newest_like(s, long_hash(s, height + FETCHED)), 1);
+	for (height = LONG; height <= noted; height++) {
+		if (height + FETCHED <= noted)
+			fetch_word(s, height + FETCHED);
 		note_height(s, height);
+	}
+}
+
+/* Puts an item on the stack; returns whether keys became longer. */
+static bool push(struct stack *s, uint32_t item, int32_t start)
+{
+	int32_t height = s->items + 1;
+	bool wider = height >> s->bits;
+	uint32_t loops = 0;
+
+	if (s->items >= LONG && s->noted < s->items)
+		note_height(s, s->items);
+	if (wider)
+		widen_keys(s);
+	if (s->items)
+		loops = (uint32_t)s->near[height - 2].loops << 1 | (s->id[height - 2] >= LOOP);
+	s->near[height - 1] = (struct near){0, (uint16_t)loops};
+	s->id[height - 1] = item;
+	s->start[height - 1] = start;
+	s->prefix[height] = extend(s->prefix[height - 1], item);
+	s->items = height;
+	return wider;
+}
+
+static void pop(struct stack *s, int32_t length)
+{
+	uint32_t heights = (1u << s->bits) - 1;
+
+	s->items -= length;
+	for (; s->noted > s->items && s->noted >= LONG; s->noted--) {
+		uint32_t *word = newest_like(s, long_hash(s, s->noted));
+		uint32_t older = (uint32_t)s->older[s->noted];
+
+		if (s->noted >= s->items + FETCHED && s->noted >= LONG + FETCHED)
+			fetch_word(s, s->noted - FETCHED);
+		*word = older ? (*word & ~heights) | older : 0;
 	}
 }
 
@@ -152,59 +196,35 @@ static uint32_t near_likes(const uint32_t *end, uint32_t item)
 	return likes;
 }
 
-/* Returns which of the NEAR items before a place are loops; bit 0 for the last. */
-static uint32_t near_loops(const uint32_t *end)
+/* Returns the length of the shortest stretch below LONG that ends the stack twice in a row, or 0.
+ */
+static int32_t short_repeat(struct stack *s)
 {
-	uint32_t loops = 0;
-	int i;
+	struct near *end = s->near + s->items;
+	uint32_t all = near_likes(s->id + s->items - 1, s->id[s->items - 1]);
+	int32_t length;
 
-	for (i = 0; i < NEAR; i++)
-		loops |= end[i - NEAR] >= LOOP ? NEAR_BIT[i] : 0;
-	return loops;
-}
-
-/* Puts an item on the stack; returns whether keys became longer. */
-static bool push(struct stack *s, uint32_t item, int32_t start)
-{
-	int32_t height = ++s->items;
-	bool wider = height >> s->bits;
-
-	s->id[height - 1] = item;
-	s->alike[height - 1] = (uint16_t)near_likes(s->id + height - 1, item);
-	s->start[height - 1] = start;
-	s->prefix[height] = extend(s->prefix[height - 1], item);
-	if (wider)
-		widen_keys(s);
-	if (height >= LONG && !s->failed)
-		note_height(s, height);
-	return wider;
-}
-
-static void pop(struct stack *s, int32_t length)
-{
-	uint32_t heights = (1u << s->bits) - 1;
-
-	for (; length > 0; length--, s->items--) {
-		if (s->items >= LONG) {
-			uint32_t *word = newest_like(s, long_hash(s, s->items));
-			uint32_t older = (uint32_t)s->older[s->items];
-
-			*word = older ? (*word & ~heights) | older : 0;
-		}
+	end[-1].likes = (uint16_t)all;
+	/* Lengths at which the latest items all equal those before them. */
+	for (length = 2; all && length < LONG; length++) {
+		all &= end[-length].likes;
+		if (all >> (length - 1) & 1)
+			return length;
 	}
+	return 0;
 }
 
 /* Makes an empty stack for so many items; returns whether there was memory. */
 static bool stack_new(struct stack *s, size_t items)
 {
 	s->words = in_large_pages((NEAR + items) * sizeof(*s->words), false);
-	s->alike = in_large_pages(items * sizeof(*s->alike), false);
+	s->near = in_large_pages(items * sizeof(*s->near), false);
 	s->start = in_large_pages(items * sizeof(*s->start), false);
 	s->prefix = in_large_pages((items + 1) * sizeof(*s->prefix), false);
 	s->older = in_large_pages((items + 1) * sizeof(*s->older), false);
 	s->bits = KEY_BITS;
 	s->newest = calloc((size_t)1 << s->bits, sizeof(*s->newest));
-	if (!s->words || !s->alike || !s->start || !s->prefix || !s->older || !s->newest ||
+	if (!s->words || !s->near || !s->start || !s->prefix || !s->older || !s->newest ||
 	    !powers_new(&s->powers, items))
 		return false;
 	memset(s->words, 0xff, NEAR * sizeof(*s->words));
@@ -216,13 +236,13 @@ static bool stack_new(struct stack *s, size_t items)
 /* Frees all but the ids. */
 static void forget_likes(struct stack *s)
 {
-	free(s->alike);
+	free(s->near);
 	free(s->start);
 	free(s->prefix);
 	free(s->older);
 	free(s->newest);
 	free(s->powers.small);
-	s->alike = NULL;
+	s->near = NULL;
 	s->start = NULL;
 	s->prefix = NULL;
 	s->older = NULL;

@@ -118,7 +118,7 @@ static int32_t repeated_end(struct reducer *r)
 			continue;
 		if (length > height)
 			break;
-		if ((end[-1] == end[-1 - length]) & (end[-length] == end[-2 * length]) &&
+		if (end[-1] == end[-1 - length] && end[-length] == end[-2 * length] &&
 		    hash_repeats(s, length) && equal(end - length, end - 2 * length, length))
 			return define_end(r, length);
 	}

@@ -36,13 +36,14 @@ static void fetch_ahead(struct prefetcher *p, const struct reader *string, const
 {
 	int steps;
 
-	if (s->bits <= CACHED_BITS)
-		return;
 	p->runs--;
 	if (p->place < string->read) {
 		p->place = string->read;
 		p->runs = 0;
 	}
+	/* Near loops, the last items are not the last runs. */
+	if (s->bits <= CACHED_BITS || s->near[s->items - 1].loops)
+		return;
 	for (steps = 0; steps < 2 && p->runs < RUNS_AHEAD && p->place < string->length; steps++)
 		fetch_run(p, string, s);
 }

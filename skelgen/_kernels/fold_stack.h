@@ -5,6 +5,7 @@ enum {
 	LONG = 16,     /* items whose key finds earlier likes; shorter ones are tried one by one */
 	KEY_BITS = 10, /* of the keys of LONG items at first */
 	NEAR = 16,     /* items that are compared at once */
+	FEW = 16,      /* fewer items than one for so many words are taken away one by one */
 	FETCHED = 16,  /* heights ahead whose words are fetched */
 };
 
@@ -125,23 +126,28 @@ static void fetch_word(const struct stack *s, int32_t height)
 	__builtin_prefetch(newest_like(s, long_hash(s, height)), 1);
 }
 
-/* Makes room for the keys of twice as many heights. */
-static void widen_keys(struct stack *s)
+/* Notes all heights up to one in an empty table. */
+static void note_heights(struct stack *s, int32_t last)
 {
-	int32_t height, noted = s->noted;
+	int32_t height;
 
-	s->bits++;
-	free(s->newest);
-	s->newest = in_large_pages(sizeof(*s->newest) << s->bits, true);
-	if (!s->newest) {
-		s->failed = true;
-		return;
-	}
-	for (height = LONG; height <= noted; height++) {
-		if (height + FETCHED <= noted)
+	for (height = LONG; height <= last; height++) {
+		if (height + FETCHED <= last)
 			fetch_word(s, height + FETCHED);
 		note_height(s, height);
 	}
+}
+
+/* Makes room for the keys of twice as many heights. */
+static void widen_keys(struct stack *s)
+{
+	s->bits++;
+	free(s->newest);
+	s->newest = in_large_pages(sizeof(*s->newest) << s->bits, true);
+	if (s->newest)
+		note_heights(s, s->noted);
+	else
+		s->failed = true;
 }
 
 /* Puts an item on the stack; returns whether keys became longer. */
@@ -165,18 +171,28 @@ static bool push(struct stack *s, uint32_t item, int32_t start)
 	return wider;
 }
 
+/* Takes the newest height out of the words of keys. */
+static void forget_height(struct stack *s)
+{
+	uint32_t *word = newest_like(s, long_hash(s, s->noted));
+	uint32_t older = (uint32_t)s->older[s->noted], heights = (1u << s->bits) - 1;
+
+	*word = older ? (*word & ~heights) | older : 0;
+	s->noted--;
+}
+
 static void pop(struct stack *s, int32_t length)
 {
-	uint32_t heights = (1u << s->bits) - 1;
-
 	s->items -= length;
-	for (; s->noted > s->items && s->noted >= LONG; s->noted--) {
-		uint32_t *word = newest_like(s, long_hash(s, s->noted));
-		uint32_t older = (uint32_t)s->older[s->noted];
-
+	if (s->noted - s->items > s->items + (1 << s->bits) / FEW) {
+		memset(s->newest, 0, sizeof(*s->newest) << s->bits);
+		s->noted = s->items;
+		note_heights(s, s->items);
+	}
+	while (s->noted > s->items && s->noted >= LONG) {
 		if (s->noted >= s->items + FETCHED && s->noted >= LONG + FETCHED)
 			fetch_word(s, s->noted - FETCHED);
-		*word = older ? (*word & ~heights) | older : 0;
+		forget_height(s);
 	}
 }
 

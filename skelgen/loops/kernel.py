@@ -12,7 +12,9 @@ vary are equal. Items that repeat never stay apart:
   loop of one trip, for that end seems to be an inner loop that goes on.
 
 What a reduction leaves is reduced again. Iterations ahead that equal the last one of a
-new loop symbol by symbol are counted at once: most strings are read this way.
+new loop symbol by symbol are counted at once: most strings are read this way. An
+iteration that joined a loop can have counts that vary inside it. Its repetitions ahead
+are counted at once, too, if nothing that decided how it was reduced has changed.
 
 Beside the items stand the trip counts of every run and loop inside them, the loop's
 own behind those of its body, as run-length coded rows in the order of executions.

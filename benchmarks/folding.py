@@ -101,6 +101,11 @@ def thirty_times(count: int, random: np.random.Generator) -> Symbols:
     return np.resize(random.integers(0, 4, -(-count // 30)), count)
 
 
+def six_times(count: int, random: np.random.Generator) -> Symbols:
+    """Say random symbols of 30 six times: most of it is reduced in each reading."""
+    return np.resize(random.integers(0, 30, -(-count // 6)), count)
+
+
 SHAPES = (nested_fixed, random_inner_counts, noise, flat_body)
 WORST = (
     random_4,
@@ -110,6 +115,7 @@ WORST = (
     thrice,
     different_thrice,
     thirty_times,
+    six_times,
 )
 
 

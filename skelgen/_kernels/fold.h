@@ -26,4 +26,15 @@ int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_ne
  */
 uint64_t skelgen_known(const struct skelgen_nest *known, int32_t depth);
 
-void skelgen_nest_free(struct skelgen_nest *nest);
+/* Frees one array of a nest that was found. */
+void skelgen_array_free(void *array);
+
+/*
+ * Returns how many loops always ran once. Item i has `before[i]` of them before it, also for i of
+ * the item behind the last. They have a single row, with one trip.
+ */
+int32_t skelgen_single_trips(const struct skelgen_nest *nest, int32_t *before);
+
+/* Puts the body in the place of each such loop; `shorter` has room for all that is left. */
+void skelgen_without_single_trips(const struct skelgen_nest *nest, const int32_t *before,
+				  struct skelgen_nest *shorter);

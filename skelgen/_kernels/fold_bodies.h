@@ -14,13 +14,22 @@ enum {
 	BODIES = 16,      /* bodies with the same end that are tried, newest first */
 };
 
+/* Where the last iteration of a loop at the end of the stack ended; none yet: height 0. */
+struct pause {
+	int32_t read;
+	int32_t height, start; /* of the loop */
+};
+
 struct body {
 	uint64_t hash;
 	int64_t first; /* in ids */
 	int32_t length;
 	int32_t counters; /* of the loop around it: one for each run and loop, its own last */
 	int32_t depth;
-	int32_t next; /* body with the same end, -1 without */
+	int32_t next;          /* body with the same end, -1 without */
+	uint32_t last, before; /* its last item and the one before */
+	uint64_t ends; /* bits of the ends of the body, of the loop that ends it, and so on */
+	struct pause pause;
 };
 
 struct bodies {
@@ -38,6 +47,11 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 	uint64_t sum = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
 
 	return sum >= PRIME ? sum - PRIME : sum;
+}
+
+static uint64_t subtract(uint64_t a, uint64_t b)
+{
+	return a - b + (PRIME & -(uint64_t)(a < b));
 }
 
 static uint64_t extend(uint64_t hash, uint32_t id)
@@ -64,14 +78,23 @@ static const uint32_t *ids_of(const struct bodies *all, const struct body *body)
 
 static uint32_t last_of(const struct bodies *all, uint32_t loop)
 {
-	const struct body *body = body_of(all, loop);
-
-	return all->ids[body->first + body->length - 1];
+	return body_of(all, loop)->last;
 }
 
 static int32_t counters_of(const struct bodies *all, uint32_t item)
 {
 	return item < LOOP ? 1 : body_of(all, item)->counters;
+}
+
+/* Returns the bit of a body's last two items. */
+static uint64_t end_bit(uint32_t before, uint32_t last)
+{
+	return UINT64_C(1) << ((before * SPREAD + last) * SPREAD_PAIR >> (64 - 6));
+}
+
+static bool same_end(const struct body *body, const uint32_t *end)
+{
+	return (body->last == end[-1]) & (body->before == end[-2]);
 }
 
 static bool equal(const uint32_t *a, const uint32_t *b, int32_t length)
@@ -116,6 +139,11 @@ static int32_t define(struct bodies *all, const uint32_t *ids, int32_t length, i
 	if (body.depth > deepest)
 		return -1;
 	body.first = all->ids_used;
+	body.last = ids[length - 1];
+	body.before = ids[length - 2];
+	body.ends = end_bit(body.before, body.last);
+	if (body.last >= LOOP)
+		body.ends |= body_of(all, body.last)->ends;
 	if (!grow((void **)&all->body, &all->room, all->count + 1, sizeof(*all->body)) ||
 	    !grow((void **)&all->ids, &all->ids_room, body.first + length, sizeof(*ids))) {
 		all->failed = true;

@@ -53,6 +53,39 @@ static void append(struct rows *rows, struct counter *counter, const struct coun
 	counter->executions = later->executions;
 }
 
+/* Returns a counter with copies of the rows of one that has some. */
+static struct counter copied(struct rows *rows, const struct counter *counter)
+{
+	struct counter copy = {counter->trips, counter->executions, rows->used, -1};
+	int32_t row = counter->newest;
+
+	for (; row != counter->oldest; row = rows->row[row].earlier) {
+		rows->row[rows->used] = rows->row[row];
+		rows->row[rows->used].earlier = rows->used + 1;
+		rows->used++;
+	}
+	copy.oldest = rows->used++;
+	rows->row[copy.oldest] = rows->row[row];
+	rows->row[copy.oldest].earlier = -1;
+	return copy;
+}
+
+/* Appends what a counter has to itself. It uses as many rows as if it were counted again. */
+static void repeat(struct rows *rows, struct counter *counter, int32_t times)
+{
+	const struct counter once = *counter;
+
+	if (once.oldest < 0) {
+		counter->executions *= times + 1;
+		return;
+	}
+	for (; times > 0; times--) {
+		struct counter later = copied(rows, &once);
+
+		append(rows, counter, &later);
+	}
+}
+
 /* Adds trips to the last execution. */
 static void lengthen(struct rows *rows, struct counter *counter, int32_t trips)
 {

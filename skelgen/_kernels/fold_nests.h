@@ -106,9 +106,75 @@ static void put(const struct bodies *all, const struct rows *rows, uint32_t item
 /* Returns whether there was memory for as many items and rows. */
 static bool nest_new(struct skelgen_nest *nest, size_t items, size_t rows)
 {
-	nest->body_items = malloc((items + 1) * sizeof(*nest->body_items));
-	nest->symbol = malloc((items + 1) * sizeof(*nest->symbol));
-	nest->trips_first = calloc(items + 1, sizeof(*nest->trips_first));
-	nest->trips = malloc((rows + 1) * 2 * sizeof(*nest->trips));
+	nest->body_items = in_large_pages((items + 1) * sizeof(*nest->body_items), false);
+	nest->symbol = in_large_pages((items + 1) * sizeof(*nest->symbol), false);
+	nest->trips_first = in_large_pages((items + 1) * sizeof(*nest->trips_first), false);
+	nest->trips = in_large_pages((rows + 1) * 2 * sizeof(*nest->trips), false);
+	if (nest->trips_first)
+		nest->trips_first[0] = 0;
 	return nest->body_items && nest->symbol && nest->trips_first && nest->trips;
+}
+
+static void nest_free(struct skelgen_nest *nest)
+{
+	free(nest->body_items);
+	free(nest->symbol);
+	free(nest->trips_first);
+	free(nest->trips);
+	memset(nest, 0, sizeof(*nest));
+}
+
+/* Gives back what an array has and does not need; it is there in any case. */
+static void *shrunk(void *array, size_t size)
+{
+	void *smaller = realloc(array, size ? size : 1);
+
+	return smaller ? smaller : array;
+}
+
+static void nest_shrink(struct skelgen_nest *nest)
+{
+	size_t items = (size_t)nest->items;
+
+	nest->body_items = shrunk(nest->body_items, items * sizeof(*nest->body_items));
+	nest->symbol = shrunk(nest->symbol, items * sizeof(*nest->symbol));
+	nest->trips_first = shrunk(nest->trips_first, (items + 1) * sizeof(*nest->trips_first));
+	nest->trips = shrunk(nest->trips, 2 * (size_t)nest->rows * sizeof(*nest->trips));
+}
+
+int32_t skelgen_single_trips(const struct skelgen_nest *nest, int32_t *before)
+{
+	int64_t i, first;
+
+	before[0] = 0;
+	for (i = 0; i < nest->items; i++) {
+		first = nest->trips_first[i];
+		before[i + 1] = before[i] + (nest->trips_first[i + 1] - first == 1 &&
+					     nest->trips[2 * first] == 1);
+	}
+	return before[nest->items];
+}
+
+void skelgen_without_single_trips(const struct skelgen_nest *nest, const int32_t *before,
+				  struct skelgen_nest *shorter)
+{
+	int64_t item, row, end;
+
+	shorter->items = 0;
+	shorter->rows = 0;
+	shorter->trips_first[0] = 0;
+	for (item = 0; item < nest->items; item++) {
+		if (before[item + 1] > before[item])
+			continue;
+		end = item + 1 + nest->body_items[item];
+		shorter->body_items[shorter->items] =
+			nest->body_items[item] - (before[end] - before[item]);
+		shorter->symbol[shorter->items++] = nest->symbol[item];
+		for (row = nest->trips_first[item]; row < nest->trips_first[item + 1]; row++) {
+			memcpy(shorter->trips + 2 * shorter->rows, nest->trips + 2 * row,
+			       2 * sizeof(*nest->trips));
+			shorter->rows++;
+		}
+		shorter->trips_first[shorter->items] = shorter->rows;
+	}
 }

@@ -12,7 +12,9 @@ vary are equal. Items that repeat never stay apart:
   loop of one trip, for that end seems to be an inner loop that goes on.
 
 What a reduction leaves is reduced again. Iterations ahead that equal the last one of a
-new loop symbol by symbol are counted at once: most strings are read this way.
+new loop symbol by symbol are counted at once: most strings are read this way. An
+iteration that joined a loop can have counts that vary inside it. Its repetitions ahead
+are counted at once, too, if nothing that decided how it was reduced has changed.
 
 Beside the items stand the trip counts of every run and loop inside them, the loop's
 own behind those of its body, as run-length coded rows in the order of executions.
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 from skelgen._kernels._fold import ffi, lib
 from skelgen.errors import InputError
 from skelgen.loops.readings import settle
+from skelgen.loops.single_trips import for_kernel
 from skelgen.loops.types import Nest
 
 #: The kernel counts in 32 bits, at most two counters for each symbol.
@@ -83,35 +86,25 @@ def fold(symbols: NDArray[np.int32]) -> Nest:
     return settle(lambda known, depth: _read(string, known, depth), _known, len(string))
 
 
-def _given(known: Nest) -> Any:
-    """Return the loops of a nest for the kernel, while the nest is there."""
-    given = ffi.new("struct skelgen_nest *")
-    given.items = len(known)
-    given.body_items = ffi.from_buffer("int32_t[]", known.body_items)
-    given.symbol = ffi.from_buffer("int32_t[]", known.symbol)
-    return given
-
-
 def _known(known: Nest, depth: int) -> int:
-    return int(lib.skelgen_known(_given(known), depth))
+    return int(lib.skelgen_known(for_kernel(known), depth))
 
 
 def _read(string: NDArray[np.int32], known: Nest, depth: int) -> Nest:
-    given, found = _given(known), ffi.new("struct skelgen_nest *")
+    given, found = for_kernel(known), ffi.new("struct skelgen_nest *")
     if lib.skelgen_fold(
         ffi.from_buffer("int32_t[]", string), len(string), given, depth, found
     ):
         raise MemoryError(f"no memory for folding {len(string)} symbols")
-    nest = Nest(
-        _copied(found.body_items, found.items, np.int32),
-        _copied(found.symbol, found.items, np.int32),
-        _copied(found.trips_first, found.items + 1, np.int64),
-        _copied(found.trips, 2 * found.rows, np.int64).reshape(-1, 2),
+    return Nest(
+        _owned(found.body_items, found.items, np.int32),
+        _owned(found.symbol, found.items, np.int32),
+        _owned(found.trips_first, found.items + 1, np.int64),
+        _owned(found.trips, 2 * found.rows, np.int64).reshape(-1, 2),
     )
-    lib.skelgen_nest_free(found)
-    return nest
 
 
-def _copied(pointer: Any, count: int, dtype: type) -> NDArray[Any]:
-    size = count * np.dtype(dtype).itemsize
-    return np.frombuffer(ffi.buffer(pointer, size), dtype).copy()
+def _owned(pointer: Any, count: int, dtype: type) -> NDArray[Any]:
+    """Return an array of the kernel, freed with the last view of it."""
+    kept = ffi.gc(pointer, lib.skelgen_array_free)
+    return np.frombuffer(ffi.buffer(kept, count * np.dtype(dtype).itemsize), dtype)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skelgen.loops import Nest, expand, fold
-from skelgen.loops.readings import deepest, settle, without_single_trips
+from skelgen.loops import Nest, fold
+from skelgen.loops.readings import deepest, settle
 
 
 def flat(*leaves: int) -> Nest:
@@ -93,22 +93,6 @@ def test_strings_that_hardly_fold_are_read_less_often(
 
     settle(reading, more_each_time, length)
     assert read == list(range(readings))
-
-
-def test_loops_that_always_ran_once_leave_their_bodies() -> None:
-    rows = [[2, 1], [1, 2], [1, 1], [3, 1], [1, 2]]
-    nest = Nest(
-        np.array([5, 2, 0, 0, 1, 0, 0, 1, 0], np.int32),
-        np.array([-1, -1, 4, 5, -1, 6, 7, -1, 8], np.int32),
-        np.array([0, 1, 2, 2, 2, 4, 4, 4, 5, 5]),
-        np.array(rows)[[0, 1, 2, 3, 2]],
-    )
-    short = without_single_trips(nest)
-    assert short.body_items.tolist() == [4, 0, 0, 1, 0, 0, 0]
-    assert short.symbol.tolist() == [-1, 4, 5, -1, 6, 7, 8]
-    assert short.trips_first.tolist() == [0, 1, 1, 1, 3, 3, 3, 3]
-    assert short.trips.tolist() == [[2, 1], [1, 1], [3, 1]]
-    assert np.array_equal(expand(short), expand(nest))
 
 
 def test_depth_counts_loops_of_several_items_inside_each_other() -> None:

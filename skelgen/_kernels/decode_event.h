@@ -150,7 +150,7 @@ static uint32_t prediction(const struct skelgen_stream *stream)
 	return stream->predicted[(31 * stream->before + stream->last) % SKELGEN_PREDICTIONS];
 }
 
-/* Read one event after its tag. */
+/* Read one event after its tag. All fields are set one by one: zeros for all of it cost more. */
 static void read_event(const struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag,
 		       struct event *event)
 {
@@ -178,6 +178,8 @@ static void read_event(const struct skelgen_stream *stream, struct cursor *curso
 	event->reference = shape->reference;
 	event->vector_a = shape->vector_a;
 	event->vector_b = shape->vector_b;
+	event->overhead = event->lost_us = event->statuses = event->foreign = 0;
+	event->extras = 0;
 	event->polls = 1;
 	if ((tag & SKELGEN_EVENT_COUNT) && (shape->flags & SKELGEN_SHAPE_HAS_A))
 		event->count_a = changed(cursor, event->count_a, LARGEST_NUMBER);

@@ -24,7 +24,7 @@ from skelgen.trace import Trace
 #: Events in memory at a time, over all streams; the least and the most of one stream.
 _EVENTS_IN_MEMORY = 1 << 16
 _LEAST_EVENTS = 512
-_MOST_EVENTS = 1 << 13
+_MOST_EVENTS = 1 << 14
 _BINS = 1 << 16
 
 

@@ -84,12 +84,11 @@ class RowGroups:
     def _attach(self, group: Any, i: int, column: Column) -> None:
         """Tell the kernel of a column; it reads numbers of 32 and 64 bits in place."""
         values = np.array([column]) if isinstance(column, int) else column
-        if values.dtype not in (np.int32, np.int64):
-            values = values.astype(np.int64)
-        self._kept.append(values)
-        group.narrow[i] = values.dtype == np.int32
-        group.stride[i] = 0 if isinstance(column, int) else values.strides[0]
-        group.values[i] = records().ffi.cast("uint8_t *", values.ctypes.data)
+        narrow = values.dtype == np.int32
+        number = np.int32 if narrow else np.int64
+        group.narrow[i] = narrow
+        group.stride[i] = 0 if isinstance(column, int) else values.itemsize
+        group.values[i] = self._pointer(values, "uint8_t", number)
 
     def _pointer(self, array: NDArray[Any], kind: str, number: Any) -> Any:
         own = np.ascontiguousarray(array, number)

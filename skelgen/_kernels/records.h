@@ -13,6 +13,7 @@ enum skelgen_records_stop {
 struct skelgen_record_group {
 	int64_t count;
 	int64_t next; /* row */
+	int64_t head; /* its key, set by the kernel; INT64_MAX behind the last */
 	const int64_t *key;
 	const int32_t *kind;       /* template, or what the library writes; negative: nothing */
 	const int64_t *time;       /* or NULL */
@@ -23,19 +24,21 @@ struct skelgen_record_group {
 };
 
 enum skelgen_text_part_kind {
-	SKELGEN_TEXT_LITERAL = 0,
+	SKELGEN_TEXT_NOTHING = 0,
 	SKELGEN_TEXT_INTEGER = 1,
 	SKELGEN_TEXT_THOUSANDTHS = 2, /* with three digits behind the point */
 	SKELGEN_TEXT_NAME = 3,        /* row of the names */
 	SKELGEN_TEXT_OR = 4,          /* an integer, or this text when it is negative */
 };
 
-/* A part of a template. */
+/* A part of a template: literal text, and behind it what the kind says. */
 struct skelgen_text_part {
 	int32_t kind;
 	int32_t column;
-	int64_t first; /* of its text [bytes] */
+	int64_t first; /* of the literal [bytes] */
 	int64_t length;
+	int64_t other_first; /* of the text for negative numbers [bytes] */
+	int64_t other_length;
 };
 
 struct skelgen_text {

@@ -47,6 +47,7 @@ int skelgen_write_otf2(struct skelgen_otf2 *o, struct skelgen_record_group *grou
 {
 	struct skelgen_record_group *group;
 
+	note_heads(groups, count);
 	while ((group = first_group(groups, count))) {
 		int32_t kind = group->kind[group->next];
 		int64_t writer = value(group, 0);
@@ -58,7 +59,7 @@ int skelgen_write_otf2(struct skelgen_otf2 *o, struct skelgen_record_group *grou
 				return result;
 			o->written[kind]++;
 		}
-		group->next++;
+		next_row(group);
 	}
 	return 0;
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -176,26 +176,24 @@ class TextWriter:
         return self._text
 
     def _attach_templates(self) -> None:
-        lib, parts, literals = records().lib, [], b""
-        styles = {
-            "integer": lib.SKELGEN_TEXT_INTEGER,
-            "thousandths": lib.SKELGEN_TEXT_THOUSANDTHS,
-            "name": lib.SKELGEN_TEXT_NAME,
-            "or": lib.SKELGEN_TEXT_OR,
-        }
-        first, longest = [0], []
+        parts, literals, first, longest = [], b"", [0], []
         for template in self._templates:
             longest.append(_SLACK)
-            for part in template:
-                if isinstance(part, str):
-                    kind, column, own = lib.SKELGEN_TEXT_LITERAL, 0, part.encode()
-                else:
-                    kind, column = styles[part.style], part.column
-                    own = part.text.encode()
-                parts.append((kind, column, len(literals), len(own)))
-                literals += own
-                by_name = kind == lib.SKELGEN_TEXT_NAME
-                longest[-1] += self._longest_name if by_name else _NUMBER + len(own)
+            for literal, hole in _pairs(template):
+                text, other = literal.encode(), hole.text.encode() if hole else b""
+                kind = (
+                    _styles()[hole.style]
+                    if hole
+                    else records().lib.SKELGEN_TEXT_NOTHING
+                )
+                begin = len(literals)
+                column = hole.column if hole else 0
+                end = begin + len(text)
+                parts.append((kind, column, begin, len(text), end, len(other)))
+                literals += text + other
+                by_name = kind == records().lib.SKELGEN_TEXT_NAME
+                longest[-1] += len(text) + len(other) + _NUMBER
+                longest[-1] += self._longest_name if by_name else 0
             first.append(len(parts))
         own_parts = records().ffi.new("struct skelgen_text_part[]", parts)
         self._parts = own_parts
@@ -221,6 +219,30 @@ class TextWriter:
         array = np.ascontiguousarray(values, number)
         self._kept.append(array)
         return address(records(), array, kind)
+
+
+def _styles() -> dict[str, int]:
+    """Return the kernel's kinds of holes."""
+    lib = records().lib
+    return {
+        "integer": lib.SKELGEN_TEXT_INTEGER,
+        "thousandths": lib.SKELGEN_TEXT_THOUSANDTHS,
+        "name": lib.SKELGEN_TEXT_NAME,
+        "or": lib.SKELGEN_TEXT_OR,
+    }
+
+
+def _pairs(template: Sequence[str | Hole]) -> Iterator[tuple[str, Hole | None]]:
+    """Return each hole of a template with the text in front of it, and the rest."""
+    text = ""
+    for part in template:
+        if isinstance(part, Hole):
+            yield text, part
+            text = ""
+        else:
+            text += part
+    if text:
+        yield text, None
 
 
 class TemplatesByCode:

@@ -41,7 +41,15 @@ struct skelgen_text_part {
 	int64_t other_length;
 };
 
+/* A number that was written before, as text; 0 bytes: none. */
+struct skelgen_number_text {
+	int64_t number;
+	int64_t length;
+	uint8_t text[24];
+};
+
 struct skelgen_text {
+	struct skelgen_number_text written[32];
 	const struct skelgen_text_part *parts;
 	const int64_t *part_first; /* of each template, and the end */
 	const int64_t *longest;    /* room that a row of each template needs [bytes] */

@@ -56,6 +56,26 @@ static uint8_t *write_integer(uint8_t *at, int64_t number)
 	return write_eight(write_eight(at, left / e8), left % e8);
 }
 
+/* Write a number that may have come before: most times come in several rows. */
+static inline uint8_t *write_again(struct skelgen_text *t, uint8_t *at, int64_t number)
+{
+	struct skelgen_number_text *known;
+	uint8_t *end;
+
+	if (number < 10000)
+		return write_integer(at, number);
+	known = &t->written[(uint64_t)number * 0x9e3779b97f4a7c15u >> 59];
+	if (known->number == number) {
+		memcpy(at, known->text, sizeof(known->text));
+		return at + known->length;
+	}
+	end = write_integer(at, number);
+	memcpy(known->text, at, sizeof(known->text));
+	known->number = number;
+	known->length = end - at;
+	return end;
+}
+
 /* Write a thousandth of a number, rounded down before the point as Python does. */
 static uint8_t *write_thousandths(uint8_t *at, int64_t number)
 {
@@ -82,7 +102,7 @@ static uint8_t *write_bytes(uint8_t *at, const uint8_t *bytes, int64_t length)
 }
 
 /* Write one part of a row. */
-static inline uint8_t *write_part(const struct skelgen_text *t,
+static inline uint8_t *write_part(struct skelgen_text *t,
 				  const struct skelgen_text_part *part,
 				  const struct skelgen_record_group *group, uint8_t *at)
 {
@@ -105,7 +125,7 @@ static inline uint8_t *write_part(const struct skelgen_text *t,
 			return write_bytes(at, t->literals + part->other_first, part->other_length);
 		/* fall through */
 	default:
-		return write_integer(at, number);
+		return write_again(t, at, number);
 	}
 }
 

@@ -102,8 +102,7 @@ static uint8_t *write_bytes(uint8_t *at, const uint8_t *bytes, int64_t length)
 }
 
 /* Write one part of a row. */
-static inline uint8_t *write_part(struct skelgen_text *t,
-				  const struct skelgen_text_part *part,
+static inline uint8_t *write_part(struct skelgen_text *t, const struct skelgen_text_part *part,
 				  const struct skelgen_record_group *group, uint8_t *at)
 {
 	int64_t number;

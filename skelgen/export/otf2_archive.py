@@ -32,7 +32,7 @@ class _Memory:
             ),
             ffi.callback("void (void *, uint8_t, uint64_t, void **, bool)", self._free),
         )
-        self.callbacks: Any = ffi.new("OTF2_MemoryCallbacks *", self._functions)
+        self.callbacks: Any = ffi.new("struct skelgen_otf2_memory *", self._functions)
 
     def _allocate(
         self, _: Any, file_type: int, location: int, __: Any, size: int
@@ -67,7 +67,7 @@ def opened(target: Path) -> Iterator[Any]:
     def flush(*_: object) -> int:
         return otf2.FLUSH
 
-    callbacks: Any = ffi.new("OTF2_FlushCallbacks *")
+    callbacks: Any = ffi.new("struct skelgen_otf2_flush *")
     callbacks.pre = flush
     memory = _Memory()
     try:

@@ -21,7 +21,8 @@ from skelgen.export.types import Batch
 from skelgen.progress import Progress
 from skelgen.trace import Trace
 
-#: Events in memory at a time, over all streams; the least and the most of one stream.
+#: Events in memory at a time, over all streams that are read together; the least and
+#: the most of one stream.
 _EVENTS_IN_MEMORY = 1 << 16
 _LEAST_EVENTS = 512
 _MOST_EVENTS = 1 << 14
@@ -77,9 +78,7 @@ class TraceStreams:
             stream.number_calls(self.calls, list(self.functions))
         self.groups = _groups(self.communicators)
         self.until_ns = 1 << 62
-        share = max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // len(self.streams))
-        self._block_events = min(share, _MOST_EVENTS)
-        self._room = BatchRoom(self._block_events)
+        self._room = BatchRoom(_block_events(1))
         self._sources: dict[int, RecordSpool] = {}
         _allow_files(2 * len(self.streams) + 64)
 
@@ -92,16 +91,20 @@ class TraceStreams:
         """Return the streams of a rank, by thread."""
         return tuple(stream for stream in self.streams if stream.rank == rank)
 
-    def follower_of(self, rank: int) -> Follower:
-        """Return what follows the requests of a rank, all threads."""
-        return self._follower(self.streams_of(rank))
+    def followers(self) -> list[Follower]:
+        """Return what follows the requests of each rank, to be read in turn."""
+        together = len(self.streams)
+        return [self._follower(self.streams_of(one), together) for one in self.ranks]
 
     def batches_of(self, rank: int) -> Iterator[Batch]:
         """Return the events of a rank, all threads, in order of time."""
-        return self.counted(self.follower_of(rank).batches())
+        streams = self.streams_of(rank)
+        return self.counted(self._follower(streams, len(streams)).batches())
 
     def batches_alone(self, stream: Stream, *, count: bool = True) -> Iterator[Batch]:
         """Return the events of one stream; what other threads end is not in them.
+
+        All streams may be read together.
 
         Parameters
         ----------
@@ -109,7 +112,7 @@ class TraceStreams:
         count : bool
             Whether it is one of the passes that progress is told of.
         """
-        batches = self._follower([stream]).batches()
+        batches = self._follower([stream], len(self.streams)).batches()
         return self.counted(batches) if count else batches
 
     def counted(self, batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -141,16 +144,17 @@ class TraceStreams:
         return total - int(below[bins - 1] if bins else 0)
 
     def _enters(self, stream: Stream) -> Iterator[np.ndarray]:
-        return stream.enter_ns(self._block_events)
+        return stream.enter_ns(_block_events(1))
 
-    def _follower(self, streams: Sequence[Stream]) -> Follower:
+    def _follower(self, streams: Sequence[Stream], together: int) -> Follower:
+        """Return what follows some streams when so many are read at the same time."""
         self._find_sources(streams)
         return Follower(
             streams,
             self.calls,
             self.groups,
             self._room,
-            self._block_events,
+            _block_events(together),
             self.until_ns,
             self._sources,
         )
@@ -160,8 +164,13 @@ class TraceStreams:
         for stream in streams:
             if stream.file.facts.statuses and stream.number not in self._sources:
                 spool = RecordSpool(dtype("half_source").itemsize, self.folder)
-                find_sources(stream, self.calls, spool, self._block_events)
+                find_sources(stream, self.calls, spool, _block_events(1))
                 self._sources[stream.number] = spool
+
+
+def _block_events(together: int) -> int:
+    """Return how many events of a stream are in memory when so many are read."""
+    return min(max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // together), _MOST_EVENTS)
 
 
 def _groups(communicators: Sequence[Communicator]) -> PeerGroups:

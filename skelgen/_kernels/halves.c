@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "halves.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../pmpi_shim/skelgen_record.h"
@@ -9,6 +10,13 @@
 #include "halves_columns.h"
 #include "halves_match.h"
 #include "halves_elements.h"
+#include "decode.h"
+
+#define SAME(field) \
+	(offsetof(struct skelgen_half_status, field) == offsetof(struct skelgen_status, field))
+_Static_assert(sizeof(struct skelgen_half_status) == sizeof(struct skelgen_status) && SAME(event) &&
+		       SAME(position) && SAME(source) && SAME(tag),
+	       "statuses of the decoder are taken as they are");
 
 /* A half that was begun and has not ended. */
 struct begun {

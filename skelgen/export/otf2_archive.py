@@ -47,6 +47,11 @@ class _Memory:
         self._chunks.pop((file_type, location), None)
 
 
+def _flush(*_: object) -> int:
+    """Tell the library to write out what it has."""
+    return otf2.FLUSH
+
+
 @contextmanager
 def opened(target: Path) -> Iterator[Any]:
     """Open an archive for writing by one process, and close it."""
@@ -63,11 +68,8 @@ def opened(target: Path) -> Iterator[Any]:
     if archive == ffi.NULL:
         raise MachineError(f"the OTF2 library cannot write to {target}")
 
-    @ffi.callback("uint8_t(void *, uint8_t, uint64_t, void *, bool)")
-    def flush(*_: object) -> int:
-        return otf2.FLUSH
-
     callbacks: Any = ffi.new("struct skelgen_otf2_flush *")
+    flush = ffi.callback("uint8_t (void *, uint8_t, uint64_t, void *, bool)", _flush)
     callbacks.pre = flush
     memory = _Memory()
     try:

@@ -270,7 +270,7 @@ class TemplatesByCode:
             self._known = larger
         found = self._known[codes]
         if found.min(initial=0) < 0:
-            for code in np.unique(codes[found < 0]).tolist():
+            for code in np.flatnonzero(np.bincount(codes[found < 0])).tolist():
                 self._known[code] = self._writer.template(*self._parts(code))
             found = self._known[codes]
         return found

@@ -288,6 +288,8 @@ static void put_event(const struct skelgen_follow *f, const struct skelgen_half_
 
 	e->enter_ns[i] = like->begin_ns;
 	e->leave_ns[i] = thread->leave_ns[thread->event];
+	if (f->only_times)
+		return;
 	e->compute_ns[i] = thread->compute_ns[thread->event];
 	e->size_bytes[i] = like->size_bytes;
 	e->stream[i] = thread->stream;
@@ -330,7 +332,8 @@ static int step(struct skelgen_follow *f, uint64_t at)
 	put_event(f, thread, v, &like);
 	f->events.post_first[f->event_count] = (int32_t)posts;
 	f->events.post_count[f->event_count] = (int32_t)(f->post_count - posts);
-	f->events.end_count[f->event_count++] = (int32_t)(f->end_count - ends);
+	f->events.end_count[f->event_count] = (int32_t)(f->end_count - ends);
+	f->event_count++;
 	thread->event++;
 	return SKELGEN_HALVES_DONE;
 }

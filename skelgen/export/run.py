@@ -92,9 +92,15 @@ class TraceStreams:
         return tuple(stream for stream in self.streams if stream.rank == rank)
 
     def followers(self) -> list[Follower]:
-        """Return what follows the requests of each rank, to be read in turn."""
+        """Return what follows the requests of each rank, to be read in turn.
+
+        Of the events of their batches there are only the times.
+        """
         together = len(self.streams)
-        return [self._follower(self.streams_of(one), together) for one in self.ranks]
+        return [
+            self._follower(self.streams_of(rank), together, only_times=True)
+            for rank in self.ranks
+        ]
 
     def batches_of(self, rank: int) -> Iterator[Batch]:
         """Return the events of a rank, all threads, in order of time."""
@@ -146,7 +152,9 @@ class TraceStreams:
     def _enters(self, stream: Stream) -> Iterator[np.ndarray]:
         return stream.enter_ns(_block_events(1))
 
-    def _follower(self, streams: Sequence[Stream], together: int) -> Follower:
+    def _follower(
+        self, streams: Sequence[Stream], together: int, *, only_times: bool = False
+    ) -> Follower:
         """Return what follows some streams when so many are read at the same time."""
         self._find_sources(streams)
         return Follower(
@@ -157,6 +165,7 @@ class TraceStreams:
             _block_events(together),
             self.until_ns,
             self._sources,
+            only_times=only_times,
         )
 
     def _find_sources(self, streams: Sequence[Stream]) -> None:

@@ -75,20 +75,22 @@ class RowGroups:
             if isinstance(kind, int):
                 kind = np.full(count, kind, np.int32)
             group.kind = self._pointer(kind, "int32_t", np.int32)
-            group.columns = len(rows.columns)
-            for i, column in enumerate(rows.columns):
-                self._attach(group, i, column)
+            self._attach_columns(group, rows.columns)
             if rows.time_ns is not None:
                 group.time = self._pointer(rows.time_ns, "int64_t", np.int64)
 
-    def _attach(self, group: Any, i: int, column: Column) -> None:
-        """Tell the kernel of a column; it reads numbers of 32 and 64 bits in place."""
-        values = np.array([column]) if isinstance(column, int) else column
-        narrow = values.dtype == np.int32
-        number = np.int32 if narrow else np.int64
-        group.narrow[i] = narrow
-        group.stride[i] = 0 if isinstance(column, int) else values.itemsize
-        group.values[i] = self._pointer(values, "uint8_t", number)
+    def _attach_columns(self, group: Any, columns: Sequence[Column]) -> None:
+        """Tell the kernel of columns; it reads numbers of 32 and 64 bits in place."""
+        group.columns = len(columns)
+        stride, narrow, values = group.stride, group.narrow, group.values
+        for i, column in enumerate(columns):
+            if isinstance(column, int):
+                values[i] = self._pointer(np.array([column]), "uint8_t", np.int64)
+                continue
+            narrow[i] = is_narrow = column.dtype == np.int32
+            stride[i] = 4 if is_narrow else 8
+            number = np.int32 if is_narrow else np.int64
+            values[i] = self._pointer(column, "uint8_t", number)
 
     def _pointer(self, array: NDArray[Any], kind: str, number: Any) -> Any:
         own = np.ascontiguousarray(array, number)

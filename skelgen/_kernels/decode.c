@@ -229,8 +229,7 @@ static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint
 	struct event event;
 	uint32_t variant;
 
-	read_event(stream, cursor, tag, &event);
-	if (cursor->stop)
+	if (!read_event(stream, cursor, tag, &event))
 		return cursor->stop;
 	if (stream->variant) {
 		if (!room_for(stream, &event))

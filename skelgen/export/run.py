@@ -22,10 +22,11 @@ from skelgen.progress import Progress
 from skelgen.trace import Trace
 
 #: Events in memory at a time, over all streams that are read together; the least and
-#: the most of one stream.
+#: the most of one stream, and the most of one that is read alone.
 _EVENTS_IN_MEMORY = 1 << 16
 _LEAST_EVENTS = 512
-_MOST_EVENTS = 1 << 14
+_MOST_EVENTS = 1 << 13
+_MOST_ALONE = 1 << 14
 _BINS = 1 << 16
 
 
@@ -179,7 +180,8 @@ class TraceStreams:
 
 def _block_events(together: int) -> int:
     """Return how many events of a stream are in memory when so many are read."""
-    return min(max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // together), _MOST_EVENTS)
+    most = _MOST_ALONE if together == 1 else _MOST_EVENTS
+    return min(max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // together), most)
 
 
 def _groups(communicators: Sequence[Communicator]) -> PeerGroups:

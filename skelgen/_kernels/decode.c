@@ -226,11 +226,10 @@ static bool room_for(const struct skelgen_stream *stream, const struct event *ev
 
 static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag)
 {
-	struct event event = {0};
+	struct event event;
 	uint32_t variant;
 
-	read_event(stream, cursor, tag, &event);
-	if (cursor->stop)
+	if (!read_event(stream, cursor, tag, &event))
 		return cursor->stop;
 	if (stream->variant) {
 		if (!room_for(stream, &event))

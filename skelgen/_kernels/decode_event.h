@@ -150,8 +150,11 @@ static uint32_t prediction(const struct skelgen_stream *stream)
 	return stream->predicted[(31 * stream->before + stream->last) % SKELGEN_PREDICTIONS];
 }
 
-/* Read one event after its tag. */
-static void read_event(const struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag,
+/*
+ * Read one event after its tag; whether it is sound. All fields are set one by one: zeros for all
+ * of it cost more.
+ */
+static bool read_event(const struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag,
 		       struct event *event)
 {
 	struct skelgen_call_shape *shape;
@@ -166,7 +169,7 @@ static void read_event(const struct skelgen_stream *stream, struct cursor *curso
 	if (!cursor->stop && (id == 0 || id > (uint64_t)stream->shape_count))
 		failed(cursor, SKELGEN_STOP_SHAPE);
 	if (cursor->stop)
-		return;
+		return false;
 	event->shape = shape = &stream->shapes[id - 1];
 	event->count_a = shape->history_a[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
 	event->count_b = shape->history_b[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
@@ -178,6 +181,8 @@ static void read_event(const struct skelgen_stream *stream, struct cursor *curso
 	event->reference = shape->reference;
 	event->vector_a = shape->vector_a;
 	event->vector_b = shape->vector_b;
+	event->overhead = event->lost_us = event->statuses = event->foreign = 0;
+	event->extras = 0;
 	event->polls = 1;
 	if ((tag & SKELGEN_EVENT_COUNT) && (shape->flags & SKELGEN_SHAPE_HAS_A))
 		event->count_a = changed(cursor, event->count_a, LARGEST_NUMBER);
@@ -191,4 +196,5 @@ static void read_event(const struct skelgen_stream *stream, struct cursor *curso
 	if (event->gap > LATEST_UNITS - stream->time_units ||
 	    event->duration > LATEST_UNITS - stream->time_units - event->gap)
 		failed(cursor, SKELGEN_STOP_RANGE);
+	return !cursor->stop;
 }

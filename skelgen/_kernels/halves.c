@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "halves.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../pmpi_shim/skelgen_record.h"
@@ -8,13 +9,25 @@
 #include "halves_pool.h"
 #include "halves_columns.h"
 #include "halves_match.h"
+#include "halves_elements.h"
+#include "decode.h"
 
-#define SOURCE_SHIFT 16
+#define SAME(field) \
+	(offsetof(struct skelgen_half_status, field) == offsetof(struct skelgen_status, field))
+_Static_assert(sizeof(struct skelgen_half_status) == sizeof(struct skelgen_status) && SAME(event) &&
+		       SAME(position) && SAME(source) && SAME(tag),
+	       "statuses of the decoder are taken as they are");
 
 /* A half that was begun and has not ended. */
 struct begun {
 	uint32_t next;
 	struct half half;
+};
+
+/* The parts of one call, in the order of their roles. */
+struct posted {
+	struct half halves[5];
+	int count;
 };
 
 /* A persistent request: the call that made it. */
@@ -30,13 +43,6 @@ struct skelgen_half_tables {
 	struct pool begun;
 	struct table persistent;
 	struct pool kept;
-};
-
-/* What a reference names: ages; persistent requests are negative. */
-struct elements {
-	const int64_t *values;
-	int64_t count;
-	int64_t single;
 };
 
 struct skelgen_half_tables *skelgen_half_tables_new(void)
@@ -61,33 +67,6 @@ void skelgen_half_tables_free(struct skelgen_half_tables *tables)
 	free(tables);
 }
 
-static struct elements elements_of(const struct skelgen_half_thread *thread, uint32_t reference)
-{
-	struct elements found = {.single = reference >> 2};
-	int64_t id = reference >> 2;
-
-	switch (reference & 3) {
-	case SKELGEN_REF_PERSISTENT:
-		found.single = -found.single;
-		/* fall through */
-	case SKELGEN_REF_AGE:
-		found.count = 1;
-		break;
-	case SKELGEN_REF_LIST:
-		if (id < 1 || id > thread->list_count)
-			break;
-		found.values = thread->list_values + thread->list_first[id - 1];
-		found.count = thread->list_first[id] - thread->list_first[id - 1];
-		break;
-	}
-	return found;
-}
-
-static int64_t element(const struct elements *elements, int64_t position)
-{
-	return elements->values ? elements->values[position] : elements->single;
-}
-
 /* World rank of a rank of a communicator; -1: there is none. */
 static int32_t partner_of(const struct skelgen_follow *f, int32_t communicator, int32_t peer)
 {
@@ -99,82 +78,67 @@ static int32_t partner_of(const struct skelgen_follow *f, int32_t communicator, 
 	return peer < f->group_first[communicator + 1] - first ? f->groups[first + peer] : -1;
 }
 
-/* Put what a wildcard received in the place of the wildcard. */
-static void resolve(const struct skelgen_follow *f, const struct skelgen_half_thread *thread,
-		    struct half *half)
-{
-	const struct skelgen_half_call *call = &f->calls[half->call];
-	const struct skelgen_half_source *found = NULL;
-
-	if (half->request < thread->source_count)
-		found = &thread->sources[half->request];
-	if (!found || !found->source) {
-		half->peer = half->partner = -1;
-	} else if (found->source - SOURCE_SHIFT == SKELGEN_CANCELLED) {
-		half->peer = SKELGEN_PROC_NULL;
-		half->partner = -1;
-	} else {
-		if (call->wild_source)
-			half->peer = found->source - SOURCE_SHIFT;
-		half->partner = partner_of(f, call->communicator, half->peer);
-		half->tag = found->tag;
-	}
-}
+#include "halves_sources.h"
 
 static void post_part(struct skelgen_follow *f, struct skelgen_half_thread *thread,
-		      const struct half *like, int32_t role, int32_t peer, int32_t tag)
+		      const struct half *like, int32_t role, int32_t peer, int32_t tag,
+		      struct posted *posted)
 {
 	const struct skelgen_half_call *call = &f->calls[like->call];
-	struct half half = *like;
+	struct half *half;
 
 	if (peer == SKELGEN_PROC_NULL)
 		return;
-	half.role = role;
-	half.peer = peer;
-	half.partner = partner_of(f, call->communicator, peer);
-	half.tag = tag;
-	half.ordinal = role <= SKELGEN_ROLE_RECEIVE ? thread->messages++ : -1;
-	if (role == SKELGEN_ROLE_RECEIVE && half.request && (call->wild_source || call->wild_tag))
-		resolve(f, thread, &half);
-	put_half(&f->posts, f->post_count++, &half);
+	half = &posted->halves[posted->count++];
+	*half = *like;
+	half->role = role;
+	half->peer = peer;
+	half->partner = partner_of(f, call->communicator, peer);
+	half->tag = tag;
+	half->ordinal = role <= SKELGEN_ROLE_RECEIVE ? thread->messages++ : -1;
+	if (role == SKELGEN_ROLE_RECEIVE && half->request && (call->wild_source || call->wild_tag))
+		resolve(f, thread, half);
+	put_half(&f->posts, f->post_count++, half);
 }
 
 /* Post all parts of a call, as a half that is like another. */
 static void post(struct skelgen_follow *f, struct skelgen_half_thread *thread,
-		 const struct skelgen_half_variant *v, const struct half *like)
+		 const struct skelgen_half_variant *v, const struct half *like,
+		 struct posted *posted)
 {
 	uint8_t parts = f->calls[like->call].parts;
 
+	posted->count = 0;
 	if (parts & SKELGEN_HALVES_SENDS)
-		post_part(f, thread, like, SKELGEN_ROLE_SEND, v->peer, v->tag);
+		post_part(f, thread, like, SKELGEN_ROLE_SEND, v->peer, v->tag, posted);
 	if (parts & SKELGEN_HALVES_RECEIVES)
-		post_part(f, thread, like, SKELGEN_ROLE_RECEIVE, v->peer, v->tag);
+		post_part(f, thread, like, SKELGEN_ROLE_RECEIVE, v->peer, v->tag, posted);
 	if (parts & SKELGEN_HALVES_RECEIVES_SECOND)
-		post_part(f, thread, like, SKELGEN_ROLE_RECEIVE, v->peer2, v->tag2);
+		post_part(f, thread, like, SKELGEN_ROLE_RECEIVE, v->peer2, v->tag2, posted);
 	if (parts & SKELGEN_HALVES_COLLECTIVE)
-		post_part(f, thread, like, SKELGEN_ROLE_COLLECTIVE, -1, -1);
+		post_part(f, thread, like, SKELGEN_ROLE_COLLECTIVE, -1, -1, posted);
 	if (parts & SKELGEN_HALVES_OTHER)
-		post_part(f, thread, like, SKELGEN_ROLE_OTHER, -1, -1);
+		post_part(f, thread, like, SKELGEN_ROLE_OTHER, -1, -1, posted);
 }
 
-/* Keep the halves from `first` on as those of a request. */
-static int keep_open(struct skelgen_follow *f, uint64_t thread, int64_t first)
+/* Keep the halves that were posted as those of a request. */
+static int keep_open(struct skelgen_follow *f, uint64_t thread, const struct posted *posted)
 {
 	struct skelgen_half_tables *t = f->tables;
 	uint32_t next = NO_ROW;
 
-	for (int64_t i = f->post_count - 1; i >= first; i--) {
+	for (int i = posted->count - 1; i >= 0; i--) {
 		uint32_t row = take_row(&t->begun);
 
 		if (row == NO_ROW)
 			return -1;
-		((struct begun *)row_of(&t->begun, row))->half = half_at(&f->posts, i);
+		((struct begun *)row_of(&t->begun, row))->half = posted->halves[i];
 		link_row(&t->begun, row, next);
 		next = row;
 	}
 	if (next == NO_ROW)
 		return 0;
-	return put_entry(&t->open, thread, (uint64_t)f->posts.request[first], next);
+	return put_entry(&t->open, thread, (uint64_t)posted->halves[0].request, next);
 }
 
 /* End the halves of a request. */
@@ -220,9 +184,9 @@ static int start(struct skelgen_follow *f, uint64_t at, const struct elements *e
 	for (int64_t i = 0; i < elements->count; i++) {
 		struct entry *entry =
 			find_entry(&f->tables->persistent, at, (uint64_t)-element(elements, i));
-		int64_t first = f->post_count;
 		struct half half = *like;
 		const struct kept *kept;
+		struct posted posted;
 
 		half.request = ++thread->made;
 		if (!entry)
@@ -232,8 +196,8 @@ static int start(struct skelgen_follow *f, uint64_t at, const struct elements *e
 		half.root = kept->variant.peer;
 		half.size_bytes = kept->size_bytes;
 		half.sides = kept->sides;
-		post(f, thread, &kept->variant, &half);
-		if (keep_open(f, at, first))
+		post(f, thread, &kept->variant, &half, &posted);
+		if (keep_open(f, at, &posted))
 			return -1;
 	}
 	return 0;
@@ -268,13 +232,10 @@ static void end(struct skelgen_follow *f, uint64_t at, const struct elements *el
 	}
 }
 
-static void end_at_once(struct skelgen_follow *f, int64_t first)
+static void end_at_once(struct skelgen_follow *f, const struct posted *posted)
 {
-	for (int64_t i = first; i < f->post_count; i++) {
-		const struct half half = half_at(&f->posts, i);
-
-		put_half(&f->ends, f->end_count++, &half);
-	}
+	for (int i = 0; i < posted->count; i++)
+		put_half(&f->ends, f->end_count++, &posted->halves[i]);
 }
 
 /* Post and end what the event does. */
@@ -283,17 +244,17 @@ static int act(struct skelgen_follow *f, uint64_t at, const struct skelgen_half_
 {
 	struct skelgen_half_thread *thread = &f->threads[at];
 	uint8_t action = f->calls[variant->call].action;
-	int64_t first = f->post_count;
+	struct posted posted;
 
 	switch (action) {
 	case SKELGEN_HALVES_BLOCKS:
-		post(f, thread, variant, like);
-		end_at_once(f, first);
+		post(f, thread, variant, like, &posted);
+		end_at_once(f, &posted);
 		return 0;
 	case SKELGEN_HALVES_CREATES:
 		like->request = ++thread->made;
-		post(f, thread, variant, like);
-		return keep_open(f, at, first);
+		post(f, thread, variant, like, &posted);
+		return keep_open(f, at, &posted);
 	case SKELGEN_HALVES_KEEPS:
 		return keep_persistent(f, at, ++thread->persistent_made, variant, like);
 	case SKELGEN_HALVES_STARTS:
@@ -327,6 +288,8 @@ static void put_event(const struct skelgen_follow *f, const struct skelgen_half_
 
 	e->enter_ns[i] = like->begin_ns;
 	e->leave_ns[i] = thread->leave_ns[thread->event];
+	if (f->only_times)
+		return;
 	e->compute_ns[i] = thread->compute_ns[thread->event];
 	e->size_bytes[i] = like->size_bytes;
 	e->stream[i] = thread->stream;
@@ -369,7 +332,8 @@ static int step(struct skelgen_follow *f, uint64_t at)
 	put_event(f, thread, v, &like);
 	f->events.post_first[f->event_count] = (int32_t)posts;
 	f->events.post_count[f->event_count] = (int32_t)(f->post_count - posts);
-	f->events.end_count[f->event_count++] = (int32_t)(f->end_count - ends);
+	f->events.end_count[f->event_count] = (int32_t)(f->end_count - ends);
+	f->event_count++;
 	thread->event++;
 	return SKELGEN_HALVES_DONE;
 }
@@ -401,41 +365,4 @@ int skelgen_follow(struct skelgen_follow *f)
 		if (stop != SKELGEN_HALVES_DONE)
 			return stop;
 	}
-}
-
-/*
- * Note what the wildcards of a block received: it is known only where a receive completes, later
- * than where it is posted. Returns how many sources there must be room for to go on, 0 at the end.
- */
-int64_t skelgen_find_sources(struct skelgen_half_thread *thread,
-			     const struct skelgen_half_call *calls)
-{
-	for (; thread->event < thread->event_count; thread->event++) {
-		int64_t i = thread->event;
-		const struct elements elements = elements_of(thread, thread->reference[i]);
-		uint8_t action = calls[thread->variants[thread->variant[i]].call].action;
-
-		for (; thread->status_next < thread->status_count &&
-		       thread->statuses[thread->status_next].event <= i;
-		     thread->status_next++) {
-			const struct skelgen_half_status *status =
-				&thread->statuses[thread->status_next];
-			int64_t age = 0, number;
-
-			if (status->position >= 0 && status->position < elements.count)
-				age = element(&elements, status->position);
-			number = thread->made - age + 1;
-			if (age < 1 || number < 1 || status->source > INT32_MAX - SOURCE_SHIFT)
-				continue;
-			if (number >= thread->source_count)
-				return number + 1;
-			thread->sources[number].source = status->source + SOURCE_SHIFT;
-			thread->sources[number].tag = status->tag < -1 ? -1 : status->tag;
-		}
-		if (action == SKELGEN_HALVES_CREATES)
-			thread->made++;
-		else if (action == SKELGEN_HALVES_STARTS)
-			thread->made += elements.count;
-	}
-	return 0;
 }

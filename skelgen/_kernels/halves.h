@@ -155,6 +155,7 @@ struct skelgen_follow {
 	const int64_t *group_first; /* of each communicator, and the end */
 	const int32_t *groups;      /* world ranks that a peer stands for */
 	struct skelgen_half_tables *tables;
+	int64_t only_times; /* of events, as matching needs nothing else */
 
 	struct skelgen_half_events events;
 	int64_t event_capacity;

@@ -3,22 +3,40 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Note the key of the next row of a group. */
+static void note_head(struct skelgen_record_group *group)
+{
+	group->head = group->next < group->count ? group->key[group->next] : INT64_MAX;
+}
+
+static void note_heads(struct skelgen_record_group *groups, int64_t count)
+{
+	for (int64_t g = 0; g < count; g++)
+		note_head(&groups[g]);
+}
+
 /* The group whose next row comes first; the earlier of two with equal keys. */
 static struct skelgen_record_group *first_group(struct skelgen_record_group *groups, int64_t count)
 {
 	struct skelgen_record_group *first = NULL;
+	int64_t head = INT64_MAX;
 
 	for (int64_t g = 0; g < count; g++) {
-		struct skelgen_record_group *group = &groups[g];
-
-		if (group->next < group->count &&
-		    (!first || group->key[group->next] < first->key[first->next]))
-			first = group;
+		if (groups[g].head < head) {
+			first = &groups[g];
+			head = first->head;
+		}
 	}
 	return first;
 }
 
-static int64_t value(const struct skelgen_record_group *group, int64_t column)
+static void next_row(struct skelgen_record_group *group)
+{
+	group->next++;
+	note_head(group);
+}
+
+static inline int64_t value(const struct skelgen_record_group *group, int64_t column)
 {
 	const uint8_t *at;
 	int32_t narrow;

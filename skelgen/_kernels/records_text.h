@@ -1,5 +1,6 @@
 /*
  * Rows as text: each has a template, made of literal text and of columns; a part of records.c.
+ * Most of the time of an export in text is spent here.
  */
 #define SLACK 16 /* bytes that a copy may write too many */
 
@@ -40,6 +41,10 @@ static uint8_t *write_integer(uint8_t *at, int64_t number)
 	const uint64_t e8 = 100000000;
 	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
 
+	if (left < 10 && number >= 0) {
+		*at = (uint8_t)('0' + left);
+		return at + 1;
+	}
 	if (number < 0)
 		*at++ = '-';
 	if (left < e8)
@@ -49,6 +54,26 @@ static uint8_t *write_integer(uint8_t *at, int64_t number)
 	at = write_short(at, left / (e8 * e8));
 	left %= e8 * e8;
 	return write_eight(write_eight(at, left / e8), left % e8);
+}
+
+/* Write a number that may have come before: most times come in several rows. */
+static inline uint8_t *write_again(struct skelgen_text *t, uint8_t *at, int64_t number)
+{
+	struct skelgen_number_text *known;
+	uint8_t *end;
+
+	if (number < 10000)
+		return write_integer(at, number);
+	known = &t->written[(uint64_t)number * 0x9e3779b97f4a7c15u >> 59];
+	if (known->number == number) {
+		memcpy(at, known->text, sizeof(known->text));
+		return at + known->length;
+	}
+	end = write_integer(at, number);
+	memcpy(known->text, at, sizeof(known->text));
+	known->number = number;
+	known->length = end - at;
+	return end;
 }
 
 /* Write a thousandth of a number, rounded down before the point as Python does. */
@@ -77,13 +102,14 @@ static uint8_t *write_bytes(uint8_t *at, const uint8_t *bytes, int64_t length)
 }
 
 /* Write one part of a row. */
-static uint8_t *write_part(const struct skelgen_text *t, const struct skelgen_text_part *part,
-			   const struct skelgen_record_group *group, uint8_t *at)
+static inline uint8_t *write_part(struct skelgen_text *t, const struct skelgen_text_part *part,
+				  const struct skelgen_record_group *group, uint8_t *at)
 {
 	int64_t number;
 
-	if (part->kind == SKELGEN_TEXT_LITERAL)
-		return write_bytes(at, t->literals + part->first, part->length);
+	at = write_bytes(at, t->literals + part->first, part->length);
+	if (part->kind == SKELGEN_TEXT_NOTHING)
+		return at;
 	number = value(group, part->column);
 	switch (part->kind) {
 	case SKELGEN_TEXT_NAME:
@@ -95,10 +121,10 @@ static uint8_t *write_part(const struct skelgen_text *t, const struct skelgen_te
 		return write_thousandths(at, number);
 	case SKELGEN_TEXT_OR:
 		if (number < 0)
-			return write_bytes(at, t->literals + part->first, part->length);
+			return write_bytes(at, t->literals + part->other_first, part->other_length);
 		/* fall through */
 	default:
-		return write_integer(at, number);
+		return write_again(t, at, number);
 	}
 }
 
@@ -128,12 +154,13 @@ int skelgen_write_text(struct skelgen_text *t, struct skelgen_record_group *grou
 {
 	struct skelgen_record_group *group;
 
+	note_heads(groups, count);
 	while ((group = first_group(groups, count))) {
 		int stop = write_row(t, group);
 
 		if (stop != SKELGEN_RECORDS_DONE)
 			return stop;
-		group->next++;
+		next_row(group);
 	}
 	return SKELGEN_RECORDS_DONE;
 }

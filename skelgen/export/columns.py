@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,8 @@ class Columns:
 
     @classmethod
     def room(cls, name: str, count: int) -> Columns:
-        """Return zeros for the pointers of a struct of `halves`."""
-        arrays = {
-            field: np.zeros(count, np.int64 if "64" in kind.type.cname else np.int32)
-            for field, kind in halves().ffi.typeof(f"struct skelgen_{name}").fields
-        }
+        """Return room for what a struct of `halves` points to: the kernel fills it."""
+        arrays = {field: np.empty(count, number) for field, number in _fields(name)}
         return cls(arrays, slice(None), count)
 
     def attach(self, struct: Any) -> None:
@@ -73,3 +71,13 @@ class Columns:
         if isinstance(self._rows, slice):
             return Columns(self._arrays, rows, len(rows))
         return Columns(self._arrays, self._rows[rows], len(rows))
+
+
+@cache
+def _fields(name: str) -> tuple[tuple[str, type[np.int32 | np.int64]], ...]:
+    """Return the pointers of a struct of `halves`, and what they point to."""
+    fields = halves().ffi.typeof(f"struct skelgen_{name}").fields
+    return tuple(
+        (field, np.int64 if "64" in kind.type.cname else np.int32)
+        for field, kind in fields
+    )

@@ -97,6 +97,8 @@ class Follower:
         As for `StreamReader`.
     sources : dict of int to RecordSpool
         By number of the stream, see `find_sources`.
+    only_times : bool
+        Whether of the events of batches only ``enter_ns`` and ``leave_ns`` are wanted.
     """
 
     def __init__(
@@ -108,11 +110,14 @@ class Follower:
         block_events: int,
         until_ns: int,
         sources: dict[int, RecordSpool],
+        *,
+        only_times: bool = False,
     ) -> None:
         ffi = halves().ffi
         self.streams, self._room, self._most = streams, room, block_events
         self._threads = ffi.new("struct skelgen_half_thread[]", len(streams))
         self._follow = ffi.new("struct skelgen_follow *")
+        self._follow.only_times = only_times
         self._calls, self._groups = calls, groups
         self._tables = _tables()
         self._attach()

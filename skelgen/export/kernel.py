@@ -41,9 +41,8 @@ def address(module: Any, array: NDArray[Any], kind: str) -> Any:
     module : module
         The kernel.
     array : array
-        In one piece.
+        In one piece; the kernel does not keep it alive.
     kind : str
         C type of an element.
     """
-    assert array.flags.c_contiguous
-    return module.ffi.cast(f"{kind} *", array.ctypes.data)
+    return module.ffi.from_buffer(f"{kind} *", array)

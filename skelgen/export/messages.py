@@ -120,7 +120,7 @@ def _in_turn(run: TraceStreams) -> Any:
     halves wait at a time.
     """
     turns: list[tuple[int, int]] = [(0, at) for at in range(len(run.ranks))]
-    followers = [run.follower_of(rank) for rank in run.ranks]
+    followers = run.followers()
     batches = [run.counted(follower.batches()) for follower in followers]
     while turns:
         _, at = turns[0]

@@ -32,7 +32,7 @@ class _Memory:
             ),
             ffi.callback("void (void *, uint8_t, uint64_t, void **, bool)", self._free),
         )
-        self.callbacks: Any = ffi.new("OTF2_MemoryCallbacks *", self._functions)
+        self.callbacks: Any = ffi.new("struct skelgen_otf2_memory *", self._functions)
 
     def _allocate(
         self, _: Any, file_type: int, location: int, __: Any, size: int
@@ -45,6 +45,11 @@ class _Memory:
 
     def _free(self, _: Any, file_type: int, location: int, __: Any, ___: bool) -> None:
         self._chunks.pop((file_type, location), None)
+
+
+def _flush(*_: object) -> int:
+    """Tell the library to write out what it has."""
+    return otf2.FLUSH
 
 
 @contextmanager
@@ -63,11 +68,8 @@ def opened(target: Path) -> Iterator[Any]:
     if archive == ffi.NULL:
         raise MachineError(f"the OTF2 library cannot write to {target}")
 
-    @ffi.callback("uint8_t(void *, uint8_t, uint64_t, void *, bool)")
-    def flush(*_: object) -> int:
-        return otf2.FLUSH
-
-    callbacks: Any = ffi.new("OTF2_FlushCallbacks *")
+    callbacks: Any = ffi.new("struct skelgen_otf2_flush *")
+    flush = ffi.callback("uint8_t (void *, uint8_t, uint64_t, void *, bool)", _flush)
     callbacks.pre = flush
     memory = _Memory()
     try:

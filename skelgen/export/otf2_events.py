@@ -11,12 +11,6 @@ from skelgen.export.kernel import records
 from skelgen.export.otf2_library import check, interface, library
 from skelgen.export.text import RecordRows, RowGroups
 
-#: The kernel's fields for the functions of `otf2_library.EVENT_NAMES`.
-_FIELDS = (
-    "enter leave send isend isend_complete irecv_request recv irecv collective_begin "
-    "collective_end collective_request collective_complete cancelled"
-).split()
-
 
 class Otf2Events:
     """Writes events into some locations.
@@ -34,11 +28,7 @@ class Otf2Events:
         self._kernel = ffi.new("struct skelgen_otf2 *")
         self._writers = ffi.new("void *[]", locations)
         self._kernel.writers, self._kernel.writer_count = self._writers, locations
-        kinds = dict(ffi.typeof("struct skelgen_otf2").fields)
-        for field, name in zip(_FIELDS, otf2.EVENT_NAMES, strict=True):
-            function = getattr(library(), f"OTF2_EvtWriter_{name}")
-            pointer = ffi.cast(kinds[field].type, _address(function))
-            setattr(self._kernel, field, pointer)
+        self._kernel.library = library()
 
     @property
     def records(self) -> Counter[str]:
@@ -50,8 +40,7 @@ class Otf2Events:
         """Begin a location; columns name it by its number."""
         writer = library().OTF2_Archive_GetEvtWriter(self._archive, location)
         self._open[location] = writer
-        pointer = records().ffi.cast("void *", _address(writer))
-        self._writers[location] = pointer
+        self._writers[location] = writer
 
     def write(self, groups: Sequence[RecordRows]) -> None:
         """Write rows: location, time, and what the kernel gives to the library."""
@@ -68,7 +57,3 @@ class Otf2Events:
             counts[number] = int(count[0])
             check(library().OTF2_Archive_CloseEvtWriter(self._archive, writer))
         return counts
-
-
-def _address(pointer: Any) -> int:
-    return int(interface().cast("uintptr_t", pointer))

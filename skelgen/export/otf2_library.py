@@ -2,93 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes.util
+import ctypes
 from functools import cache
 from typing import Any
 
-from cffi import FFI
-
 from skelgen.errors import MachineError
+from skelgen.export.kernel import records
 
 #: Debian renames the library; the number is that of OTF2 3.
 _NAMES = ("libotf2.so.10", "libopen-trace-format2.so.10")
-
-_DECLARATIONS = """
-typedef struct OTF2_Archive OTF2_Archive;
-typedef struct OTF2_EvtWriter OTF2_EvtWriter;
-typedef struct OTF2_DefWriter OTF2_DefWriter;
-typedef struct OTF2_GlobalDefWriter OTF2_GlobalDefWriter;
-typedef struct {
-	uint8_t (*pre)(void *, uint8_t, uint64_t, void *, bool);
-	uint64_t (*post)(void *, uint8_t, uint64_t);
-} OTF2_FlushCallbacks;
-typedef struct {
-	void *(*allocate)(void *, uint8_t, uint64_t, void **, uint64_t);
-	void (*free_all)(void *, uint8_t, uint64_t, void **, bool);
-} OTF2_MemoryCallbacks;
-
-const char *OTF2_Error_GetDescription(int);
-OTF2_Archive *OTF2_Archive_Open(const char *, const char *, uint8_t, uint64_t, uint64_t,
-	uint8_t, uint8_t);
-int OTF2_Archive_SetFlushCallbacks(OTF2_Archive *, const OTF2_FlushCallbacks *, void *);
-int OTF2_Archive_SetMemoryCallbacks(OTF2_Archive *, const OTF2_MemoryCallbacks *,
-	void *);
-int OTF2_Archive_SetSerialCollectiveCallbacks(OTF2_Archive *);
-int OTF2_Archive_SetCreator(OTF2_Archive *, const char *);
-int OTF2_Archive_OpenEvtFiles(OTF2_Archive *);
-int OTF2_Archive_CloseEvtFiles(OTF2_Archive *);
-OTF2_EvtWriter *OTF2_Archive_GetEvtWriter(OTF2_Archive *, uint64_t);
-int OTF2_Archive_CloseEvtWriter(OTF2_Archive *, OTF2_EvtWriter *);
-int OTF2_Archive_OpenDefFiles(OTF2_Archive *);
-OTF2_DefWriter *OTF2_Archive_GetDefWriter(OTF2_Archive *, uint64_t);
-int OTF2_Archive_CloseDefWriter(OTF2_Archive *, OTF2_DefWriter *);
-int OTF2_Archive_CloseDefFiles(OTF2_Archive *);
-OTF2_GlobalDefWriter *OTF2_Archive_GetGlobalDefWriter(OTF2_Archive *);
-int OTF2_Archive_CloseGlobalDefWriter(OTF2_Archive *, OTF2_GlobalDefWriter *);
-int OTF2_Archive_Close(OTF2_Archive *);
-
-int OTF2_EvtWriter_GetNumberOfEvents(OTF2_EvtWriter *, uint64_t *);
-int OTF2_EvtWriter_Enter(OTF2_EvtWriter *, void *, uint64_t, uint32_t);
-int OTF2_EvtWriter_Leave(OTF2_EvtWriter *, void *, uint64_t, uint32_t);
-int OTF2_EvtWriter_MpiSend(OTF2_EvtWriter *, void *, uint64_t, uint32_t, uint32_t,
-	uint32_t, uint64_t);
-int OTF2_EvtWriter_MpiIsend(OTF2_EvtWriter *, void *, uint64_t, uint32_t, uint32_t,
-	uint32_t, uint64_t, uint64_t);
-int OTF2_EvtWriter_MpiIsendComplete(OTF2_EvtWriter *, void *, uint64_t, uint64_t);
-int OTF2_EvtWriter_MpiIrecvRequest(OTF2_EvtWriter *, void *, uint64_t, uint64_t);
-int OTF2_EvtWriter_MpiRecv(OTF2_EvtWriter *, void *, uint64_t, uint32_t, uint32_t,
-	uint32_t, uint64_t);
-int OTF2_EvtWriter_MpiIrecv(OTF2_EvtWriter *, void *, uint64_t, uint32_t, uint32_t,
-	uint32_t, uint64_t, uint64_t);
-int OTF2_EvtWriter_MpiCollectiveBegin(OTF2_EvtWriter *, void *, uint64_t);
-int OTF2_EvtWriter_MpiCollectiveEnd(OTF2_EvtWriter *, void *, uint64_t, uint8_t,
-	uint32_t, uint32_t, uint64_t, uint64_t);
-int OTF2_EvtWriter_MpiRequestCancelled(OTF2_EvtWriter *, void *, uint64_t, uint64_t);
-int OTF2_EvtWriter_NonBlockingCollectiveRequest(OTF2_EvtWriter *, void *, uint64_t,
-	uint64_t);
-int OTF2_EvtWriter_NonBlockingCollectiveComplete(OTF2_EvtWriter *, void *, uint64_t,
-	uint8_t, uint32_t, uint32_t, uint64_t, uint64_t, uint64_t);
-
-int OTF2_GlobalDefWriter_WriteClockProperties(OTF2_GlobalDefWriter *, uint64_t,
-	uint64_t, uint64_t, uint64_t);
-int OTF2_GlobalDefWriter_WriteString(OTF2_GlobalDefWriter *, uint32_t, const char *);
-int OTF2_GlobalDefWriter_WriteParadigm(OTF2_GlobalDefWriter *, uint8_t, uint32_t,
-	uint8_t);
-int OTF2_GlobalDefWriter_WriteSystemTreeNode(OTF2_GlobalDefWriter *, uint32_t, uint32_t,
-	uint32_t, uint32_t);
-int OTF2_GlobalDefWriter_WriteLocationGroup(OTF2_GlobalDefWriter *, uint32_t, uint32_t,
-	uint8_t, uint32_t, uint32_t);
-int OTF2_GlobalDefWriter_WriteLocation(OTF2_GlobalDefWriter *, uint64_t, uint32_t,
-	uint8_t, uint64_t, uint32_t);
-int OTF2_GlobalDefWriter_WriteRegion(OTF2_GlobalDefWriter *, uint32_t, uint32_t,
-	uint32_t, uint32_t, uint8_t, uint8_t, uint32_t, uint32_t, uint32_t, uint32_t);
-int OTF2_GlobalDefWriter_WriteGroup(OTF2_GlobalDefWriter *, uint32_t, uint32_t, uint8_t,
-	uint8_t, uint32_t, uint32_t, const uint64_t *);
-int OTF2_GlobalDefWriter_WriteComm(OTF2_GlobalDefWriter *, uint32_t, uint32_t, uint32_t,
-	uint32_t, uint32_t);
-int OTF2_GlobalDefWriter_WriteInterComm(OTF2_GlobalDefWriter *, uint32_t, uint32_t,
-	uint32_t, uint32_t, uint32_t, uint32_t);
-"""
 
 #: Numbers of the interface that are used here.
 WRITE, POSIX, NO_COMPRESSION, FLUSH, EVENTS = 0, 1, 1, 1, 3
@@ -121,17 +43,19 @@ COLLECTIVE_NUMBERS = {
 }
 
 
-@cache
-def interface() -> FFI:
-    """Return the declarations of what is used of the library."""
-    ffi = FFI()
-    ffi.cdef(_DECLARATIONS)
-    return ffi
+def interface() -> Any:
+    """Return the declarations of what is used of the library: cffi's, of a kernel."""
+    return records().ffi
 
 
 @cache
 def library() -> Any:
     """Load the library.
+
+    Returns
+    -------
+    struct skelgen_otf2_library
+        Its functions by their names.
 
     Raises
     ------
@@ -140,15 +64,28 @@ def library() -> Any:
     """
     for name in _NAMES:
         try:
-            return interface().dlopen(name)
-        except OSError:
+            return _functions(ctypes.CDLL(name))
+        except (OSError, AttributeError):  # it is not there, or lacks a function
             continue
-    other = ctypes.util.find_library("otf2")
+    # Only the sentence for a machine without it needs this: it loads many modules.
+    from ctypes.util import find_library
+
+    other = find_library("otf2")
     found = f"only {other} was found" if other else "it was not found"
     raise MachineError(
         f"--format otf2 needs the OTF2 library, version 3 ({_NAMES[0]}), and {found}; "
         "install it (Debian: apt-get install libopen-trace-format2-10)"
     )
+
+
+def _functions(loaded: ctypes.CDLL) -> Any:
+    """Return the functions of the library as the kernel declares them."""
+    ffi = interface()
+    functions = ffi.new("struct skelgen_otf2_library *")
+    for name, field in ffi.typeof("struct skelgen_otf2_library").fields:
+        where = ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value
+        setattr(functions, name, ffi.cast(field.type, where))
+    return functions
 
 
 def check(result: int) -> None:

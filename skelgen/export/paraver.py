@@ -256,18 +256,18 @@ class _Lines:
     Attributes
     ----------
     nothing, state, message : int
-    begins : int64 array
+    begins : int32 array
         Of a call without sizes, with them, and of the root; each without and with the
         state inside it.
-    ends : int64 array
+    ends : int32 array
         Without and with the state of running until the next call.
     """
 
     nothing: int
     state: int
     message: int
-    begins: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    begins: NDArray[np.int32]
+    ends: NDArray[np.int32]
 
     @classmethod
     def of(cls, text: TextWriter) -> _Lines:
@@ -285,13 +285,14 @@ class _Lines:
         begins = [text.template(*i, *form) for form in forms for i in ((), inside)]
         end = _line("2", place, 1, 2, "0")
         running = _line("1", place, 1, 3, f"{names.RUNNING}")
+        ends = [text.template(*end), text.template(*end, *running)]
         message = ("3", place, 1, 2, Hole(3, "name"), 4, 5, 6, 7)
         return cls(
             nothing=text.template(),
             state=text.template(*_line("1", place, 1, 2, 3)),
             message=text.template(*_line(*message)),
-            begins=np.array(begins),
-            ends=np.array([text.template(*end), text.template(*end, *running)]),
+            begins=np.array(begins, np.int32),
+            ends=np.array(ends, np.int32),
         )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.functions import COLLECTIVES
 from skelgen.events.types import FAILED_POLL, PROC_NULL
+from skelgen.export.columns import Columns
 from skelgen.export.kernel import halves
 from skelgen.export.messages import Messages
 from skelgen.export.run import TraceStreams
@@ -75,11 +76,19 @@ class _Writer:
         self._separator = "\n"
         self._text, self._volumes = TextWriter(), Volumes(run)
         self._slices = TemplatesByCode(self._text, self._parts)
-        calls = run.calls
-        self._has = calls.column(lambda call: call.parts)
-        self._rooted = calls.column(lambda call: call.rooted).astype(bool)
-        self._polls = calls.column(lambda call: call.flags & FAILED_POLL).astype(bool)
-        self._collective = calls.column(lambda call: call.kind in COLLECTIVES) != 0
+        calls, lib = run.calls, halves().lib
+        messages = lib.SKELGEN_HALVES_SENDS | lib.SKELGEN_HALVES_RECEIVES
+        second = lib.SKELGEN_HALVES_RECEIVES_SECOND
+        self._first = calls.column(lambda call: bool(call.parts & messages))
+        self._first *= _WITH_FIRST
+        self._second = calls.column(lambda call: bool(call.parts & second))
+        self._second *= _WITH_SECOND
+        self._root = calls.column(lambda call: call.rooted) * _WITH_ROOT
+        self._code = np.arange(len(calls.table)) * _CODES
+        self._code += self._first + self._second + self._root
+        self._polls = calls.column(lambda call: call.flags & FAILED_POLL) != 0
+        collective = calls.column(lambda call: call.kind in COLLECTIVES) != 0
+        self._which = np.where(collective, _BOTH, _BYTES)
         # Pids and tids begin at 1: Perfetto takes 0 for the kernel's idle process.
         self._tracks = [
             f'"pid":{stream.rank + 1},"tid":{stream.number + 1}'
@@ -132,16 +141,8 @@ class _Writer:
 
     def _slice_rows(self, batch: Batch, rank: int) -> RecordRows:
         events = batch.events
-        call, has = events["call"], self._has[events["call"]]
-        lib = halves().lib
-        receives = (has & lib.SKELGEN_HALVES_RECEIVES_SECOND) != 0
-        second = receives & (events["peer2"] != PROC_NULL)
-        messages = lib.SKELGEN_HALVES_SENDS | lib.SKELGEN_HALVES_RECEIVES
-        first = ((has & messages) != 0) & (events["peer"] != PROC_NULL)
-        root = self._rooted[call] & (events["peer"] >= 0)
         which, amount, other = self._amounts(batch, rank)
-        code = call * np.int64(_CODES) + which + first * _WITH_FIRST
-        code += second * _WITH_SECOND + root * _WITH_ROOT
+        code = self._codes(events) + which
         self.slices += len(events)
         columns: list[Column] = [
             events["stream"],
@@ -153,8 +154,22 @@ class _Writer:
         ]
         return RecordRows(np.arange(len(events)), self._slices.numbers(code), columns)
 
+    def _codes(self, events: Columns) -> NDArray[np.int64]:
+        """Return the code of each event's template, but for what it has an amount of.
+
+        Few events lack a partner or root that their call can have.
+        """
+        call, peer = events["call"], events["peer"]
+        code: NDArray[np.int64] = self._code[call]
+        none = np.flatnonzero(peer < 0)
+        lacks = self._first[call[none]] * (peer[none] == PROC_NULL)
+        code[none] -= lacks + self._root[call[none]]
+        none = np.flatnonzero(events["peer2"] == PROC_NULL)
+        code[none] -= self._second[call[none]]
+        return code
+
     def _parts(self, code: int) -> tuple[str | Hole, ...]:
-        """Return the template of slices of a call, see `_slice_rows`."""
+        """Return the template of slices of a call, see `_codes`."""
         call = self.run.calls.table[code // _CODES]
         lib = halves().lib
         requests = lib.SKELGEN_HALVES_COLLECTIVE | lib.SKELGEN_HALVES_OTHER
@@ -202,18 +217,22 @@ class _Writer:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return what each event has an amount of, the amount and a second one."""
         events, call = batch.events, batch.events["call"]
-        size, sides = events["size_bytes"], events["sides"]
+        size, sides, ended = (
+            events[name] for name in ("size_bytes", "sides", "end_count")
+        )
+        which, amount = self._which[call], size.copy()
+        none = np.flatnonzero(size == 0)
+        which[none[sides[none] < 0]] = _NOTHING
+        ends = np.flatnonzero(ended)
+        which[ends], amount[ends] = _REQUESTS, ended[ends]
         posts = np.flatnonzero(events["post_count"])
         first = batch.posts.at(events["post_first"][posts])
-        posts = posts[first["role"] <= ExportRole.RECEIVE]
-        which = np.where(self._collective[call], _BOTH, _BYTES)
-        which[(size == 0) & (sides < 0)] = _NOTHING
-        which[events["end_count"] > 0] = _REQUESTS
-        which[posts] = _BYTES
-        which[self._polls[call]] = _POLLS
-        amount = np.where(which == _REQUESTS, events["end_count"], size)
-        sizes = first["size_bytes"][first["role"] <= ExportRole.RECEIVE]
-        amount[posts] = np.where(which[posts] == _POLLS, size[posts], sizes)
+        messages = first["role"] <= ExportRole.RECEIVE
+        posts = posts[messages]
+        which[posts], amount[posts] = _BYTES, first["size_bytes"][messages]
+        if self._polls.any():
+            polls = np.flatnonzero(self._polls[call])
+            which[polls], amount[polls] = _POLLS, size[polls]
         second, both = amount, np.flatnonzero(which == _BOTH)
         if len(both):
             some = events.at(both)

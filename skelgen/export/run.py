@@ -21,10 +21,12 @@ from skelgen.export.types import Batch
 from skelgen.progress import Progress
 from skelgen.trace import Trace
 
-#: Events in memory at a time, over all streams; the least and the most of one stream.
+#: Events in memory at a time, over all streams that are read together; the least and
+#: the most of one stream, and the most of one that is read alone.
 _EVENTS_IN_MEMORY = 1 << 16
 _LEAST_EVENTS = 512
 _MOST_EVENTS = 1 << 13
+_MOST_ALONE = 1 << 14
 _BINS = 1 << 16
 
 
@@ -77,9 +79,7 @@ class TraceStreams:
             stream.number_calls(self.calls, list(self.functions))
         self.groups = _groups(self.communicators)
         self.until_ns = 1 << 62
-        share = max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // len(self.streams))
-        self._block_events = min(share, _MOST_EVENTS)
-        self._room = BatchRoom(self._block_events)
+        self._room = BatchRoom(_block_events(1))
         self._sources: dict[int, RecordSpool] = {}
         _allow_files(2 * len(self.streams) + 64)
 
@@ -92,16 +92,26 @@ class TraceStreams:
         """Return the streams of a rank, by thread."""
         return tuple(stream for stream in self.streams if stream.rank == rank)
 
-    def follower_of(self, rank: int) -> Follower:
-        """Return what follows the requests of a rank, all threads."""
-        return self._follower(self.streams_of(rank))
+    def followers(self) -> list[Follower]:
+        """Return what follows the requests of each rank, to be read in turn.
+
+        Of the events of their batches there are only the times.
+        """
+        together = len(self.streams)
+        return [
+            self._follower(self.streams_of(rank), together, only_times=True)
+            for rank in self.ranks
+        ]
 
     def batches_of(self, rank: int) -> Iterator[Batch]:
         """Return the events of a rank, all threads, in order of time."""
-        return self.counted(self.follower_of(rank).batches())
+        streams = self.streams_of(rank)
+        return self.counted(self._follower(streams, len(streams)).batches())
 
     def batches_alone(self, stream: Stream, *, count: bool = True) -> Iterator[Batch]:
         """Return the events of one stream; what other threads end is not in them.
+
+        All streams may be read together.
 
         Parameters
         ----------
@@ -109,7 +119,7 @@ class TraceStreams:
         count : bool
             Whether it is one of the passes that progress is told of.
         """
-        batches = self._follower([stream]).batches()
+        batches = self._follower([stream], len(self.streams)).batches()
         return self.counted(batches) if count else batches
 
     def counted(self, batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -141,18 +151,22 @@ class TraceStreams:
         return total - int(below[bins - 1] if bins else 0)
 
     def _enters(self, stream: Stream) -> Iterator[np.ndarray]:
-        return stream.enter_ns(self._block_events)
+        return stream.enter_ns(_block_events(1))
 
-    def _follower(self, streams: Sequence[Stream]) -> Follower:
+    def _follower(
+        self, streams: Sequence[Stream], together: int, *, only_times: bool = False
+    ) -> Follower:
+        """Return what follows some streams when so many are read at the same time."""
         self._find_sources(streams)
         return Follower(
             streams,
             self.calls,
             self.groups,
             self._room,
-            self._block_events,
+            _block_events(together),
             self.until_ns,
             self._sources,
+            only_times=only_times,
         )
 
     def _find_sources(self, streams: Sequence[Stream]) -> None:
@@ -160,8 +174,14 @@ class TraceStreams:
         for stream in streams:
             if stream.file.facts.statuses and stream.number not in self._sources:
                 spool = RecordSpool(dtype("half_source").itemsize, self.folder)
-                find_sources(stream, self.calls, spool, self._block_events)
+                find_sources(stream, self.calls, spool, _block_events(1))
                 self._sources[stream.number] = spool
+
+
+def _block_events(together: int) -> int:
+    """Return how many events of a stream are in memory when so many are read."""
+    most = _MOST_ALONE if together == 1 else _MOST_EVENTS
+    return min(max(_LEAST_EVENTS, _EVENTS_IN_MEMORY // together), most)
 
 
 def _groups(communicators: Sequence[Communicator]) -> PeerGroups:

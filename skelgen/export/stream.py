@@ -16,6 +16,7 @@ from skelgen.export.kernel import address, dtype, halves
 from skelgen.export.types import Sides
 from skelgen.trace import RankFile, TimeScale
 from skelgen.trace.blocks import Block, blocks
+from skelgen.trace.stream import EventColumns
 
 
 class SidesTable:
@@ -74,6 +75,7 @@ class Stream:
         self._vectors = Vectors(file, self._shapes)
         self._known: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._calls = np.zeros(0, np.int32)
+        self._variants = b"", np.zeros(0, dtype("half_variant"))
 
     @property
     def end_ns(self) -> int:
@@ -96,12 +98,15 @@ class Stream:
 
     def variants(self, block: Block) -> NDArray[np.void]:
         """Return ``struct skelgen_half_variant`` of the variants of a block."""
-        rows, _ = variant_rows(self._shapes, block.variants)
-        result = np.zeros(len(rows), dtype("half_variant"))
-        result["call"] = self._calls[block.variants["shape"]]
-        for name in ("peer", "tag", "peer2", "tag2"):
-            result[name] = rows[name]
-        return result
+        raw, known = block.variants.tobytes(), self._variants
+        if raw != known[0]:
+            rows, _ = variant_rows(self._shapes, block.variants)
+            result = np.zeros(len(rows), dtype("half_variant"))
+            result["call"] = self._calls[block.variants["shape"]]
+            for name in ("peer", "tag", "peer2", "tag2"):
+                result[name] = rows[name]
+            known = self._variants = raw, result
+        return known[1]
 
     def sides(self, block: Block) -> NDArray[np.int32] | None:
         """Return the number of each event's vectors, and set the events' sizes."""
@@ -153,7 +158,7 @@ class StreamReader:
         lists = stream.file.definitions.lists
         first = np.ascontiguousarray(lists.first, np.int64)
         values = np.ascontiguousarray(lists.values, np.int64)
-        self._lists, self._block = (first, values), tuple[Any, ...]()
+        self._lists, self._kept = (first, values), tuple[Any, ...]()
         thread.list_first = address(halves(), first, "int64_t")
         thread.list_values = address(halves(), values, "int64_t")
         thread.list_count = max(len(first) - 1, 0)
@@ -177,36 +182,35 @@ class StreamReader:
         return True
 
     def _attach(self, block: Block) -> None:
-        thread, columns = self.thread, block.columns
+        thread = self.thread
         variants, sides = self.stream.variants(block), self.stream.sides(block)
-        foreign, statuses = self._foreign(block), _statuses(block)
-        self._block = (block, variants, sides, foreign, statuses)
-        for name in ("variant", "reference"):
-            given = address(halves(), getattr(columns, name), "uint32_t")
-            setattr(thread, name, given)
-        for name in ("size_bytes", "enter_ns", "leave_ns", "compute_ns"):
-            given = address(halves(), getattr(columns, name), "int64_t")
-            setattr(thread, name, given)
+        foreign = self._foreign(block)
+        self._kept = (block, variants, sides, foreign)
+        self._attach_columns(block.columns)
         thread.sides = halves().ffi.NULL
         if sides is not None:
             thread.sides = address(halves(), sides, "int32_t")
         thread.variants = address(halves(), variants, "struct skelgen_half_variant")
         thread.foreign = address(halves(), foreign, "struct skelgen_half_foreign")
         thread.foreign_count, thread.foreign_next = len(foreign), 0
+        # The decoder's struct skelgen_status has the same fields.
+        statuses = block.statuses
         thread.statuses = address(halves(), statuses, "struct skelgen_half_status")
         thread.status_count, thread.status_next = len(statuses), 0
 
+    def _attach_columns(self, columns: EventColumns) -> None:
+        for name in ("variant", "reference"):
+            given = address(halves(), getattr(columns, name), "uint32_t")
+            setattr(self.thread, name, given)
+        for name in ("size_bytes", "enter_ns", "leave_ns", "compute_ns"):
+            given = address(halves(), getattr(columns, name), "int64_t")
+            setattr(self.thread, name, given)
+
     def _foreign(self, block: Block) -> NDArray[np.void]:
         result = np.zeros(len(block.foreign), dtype("half_foreign"))
-        for name in ("event", "number"):
-            result[name] = block.foreign[name]
-        threads = block.foreign["thread"].tolist()
-        result["thread"] = [self._threads.get(thread, -1) for thread in threads]
+        if len(result):
+            for name in ("event", "number"):
+                result[name] = block.foreign[name]
+            threads = block.foreign["thread"].tolist()
+            result["thread"] = [self._threads.get(thread, -1) for thread in threads]
         return result
-
-
-def _statuses(block: Block) -> NDArray[np.void]:
-    result = np.zeros(len(block.statuses), dtype("half_status"))
-    for name in result.dtype.names or ():
-        result[name] = block.statuses[name]
-    return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -75,21 +75,22 @@ class RowGroups:
             if isinstance(kind, int):
                 kind = np.full(count, kind, np.int32)
             group.kind = self._pointer(kind, "int32_t", np.int32)
-            group.columns = len(rows.columns)
-            for i, column in enumerate(rows.columns):
-                self._attach(group, i, column)
+            self._attach_columns(group, rows.columns)
             if rows.time_ns is not None:
                 group.time = self._pointer(rows.time_ns, "int64_t", np.int64)
 
-    def _attach(self, group: Any, i: int, column: Column) -> None:
-        """Tell the kernel of a column; it reads numbers of 32 and 64 bits in place."""
-        values = np.array([column]) if isinstance(column, int) else column
-        if values.dtype not in (np.int32, np.int64):
-            values = values.astype(np.int64)
-        self._kept.append(values)
-        group.narrow[i] = values.dtype == np.int32
-        group.stride[i] = 0 if isinstance(column, int) else values.strides[0]
-        group.values[i] = records().ffi.cast("uint8_t *", values.ctypes.data)
+    def _attach_columns(self, group: Any, columns: Sequence[Column]) -> None:
+        """Tell the kernel of columns; it reads numbers of 32 and 64 bits in place."""
+        group.columns = len(columns)
+        stride, narrow, values = group.stride, group.narrow, group.values
+        for i, column in enumerate(columns):
+            if isinstance(column, int):
+                values[i] = self._pointer(np.array([column]), "uint8_t", np.int64)
+                continue
+            narrow[i] = is_narrow = column.dtype == np.int32
+            stride[i] = 4 if is_narrow else 8
+            number = np.int32 if is_narrow else np.int64
+            values[i] = self._pointer(column, "uint8_t", number)
 
     def _pointer(self, array: NDArray[Any], kind: str, number: Any) -> Any:
         own = np.ascontiguousarray(array, number)
@@ -177,26 +178,24 @@ class TextWriter:
         return self._text
 
     def _attach_templates(self) -> None:
-        lib, parts, literals = records().lib, [], b""
-        styles = {
-            "integer": lib.SKELGEN_TEXT_INTEGER,
-            "thousandths": lib.SKELGEN_TEXT_THOUSANDTHS,
-            "name": lib.SKELGEN_TEXT_NAME,
-            "or": lib.SKELGEN_TEXT_OR,
-        }
-        first, longest = [0], []
+        parts, literals, first, longest = [], b"", [0], []
         for template in self._templates:
             longest.append(_SLACK)
-            for part in template:
-                if isinstance(part, str):
-                    kind, column, own = lib.SKELGEN_TEXT_LITERAL, 0, part.encode()
-                else:
-                    kind, column = styles[part.style], part.column
-                    own = part.text.encode()
-                parts.append((kind, column, len(literals), len(own)))
-                literals += own
-                by_name = kind == lib.SKELGEN_TEXT_NAME
-                longest[-1] += self._longest_name if by_name else _NUMBER + len(own)
+            for literal, hole in _pairs(template):
+                text, other = literal.encode(), hole.text.encode() if hole else b""
+                kind = (
+                    _styles()[hole.style]
+                    if hole
+                    else records().lib.SKELGEN_TEXT_NOTHING
+                )
+                begin = len(literals)
+                column = hole.column if hole else 0
+                end = begin + len(text)
+                parts.append((kind, column, begin, len(text), end, len(other)))
+                literals += text + other
+                by_name = kind == records().lib.SKELGEN_TEXT_NAME
+                longest[-1] += len(text) + len(other) + _NUMBER
+                longest[-1] += self._longest_name if by_name else 0
             first.append(len(parts))
         own_parts = records().ffi.new("struct skelgen_text_part[]", parts)
         self._parts = own_parts
@@ -224,6 +223,30 @@ class TextWriter:
         return address(records(), array, kind)
 
 
+def _styles() -> dict[str, int]:
+    """Return the kernel's kinds of holes."""
+    lib = records().lib
+    return {
+        "integer": lib.SKELGEN_TEXT_INTEGER,
+        "thousandths": lib.SKELGEN_TEXT_THOUSANDTHS,
+        "name": lib.SKELGEN_TEXT_NAME,
+        "or": lib.SKELGEN_TEXT_OR,
+    }
+
+
+def _pairs(template: Sequence[str | Hole]) -> Iterator[tuple[str, Hole | None]]:
+    """Return each hole of a template with the text in front of it, and the rest."""
+    text = ""
+    for part in template:
+        if isinstance(part, Hole):
+            yield text, part
+            text = ""
+        else:
+            text += part
+    if text:
+        yield text, None
+
+
 class TemplatesByCode:
     """Templates that are made when rows first need them.
 
@@ -249,7 +272,7 @@ class TemplatesByCode:
             self._known = larger
         found = self._known[codes]
         if found.min(initial=0) < 0:
-            for code in np.unique(codes[found < 0]).tolist():
+            for code in np.flatnonzero(np.bincount(codes[found < 0])).tolist():
                 self._known[code] = self._writer.template(*self._parts(code))
             found = self._known[codes]
         return found

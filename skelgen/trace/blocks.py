@@ -26,6 +26,9 @@ from skelgen.trace.types import RankFile
 
 #: Events of a block when the caller does not care.
 BLOCK_EVENTS = 1 << 14
+#: Variants keep their numbers from block to block while there is at most one for so
+#: many events of a block.
+_EVENTS_OF_A_VARIANT = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +39,8 @@ class Block:
     ----------
     columns : EventColumns
     variants : structured array
-        ``struct skelgen_variant``, those that occur in this block.
+        ``struct skelgen_variant``, those that occur in this block, and while they are
+        few those of earlier blocks.
     statuses, foreign, vectors : structured arrays
         As in `Decoded`; events count from the first of the block.
     implausible : int
@@ -124,16 +128,18 @@ class _Reader:
         return self._block() if self.stream.event_count else None
 
     def _forget(self) -> None:
-        """Empty all that holds the previous block, the table of variants too.
+        """Empty all that holds the previous block, a large table of variants too.
 
         There may be as many variants as events, in a program whose tags count.
         """
         stream, tables = self.stream, self.tables
-        stream.event_count = stream.definition_count = stream.variant_count = 0
+        stream.event_count = stream.definition_count = 0
         stream.status_count = stream.foreign_count = stream.vector_count = 0
         stream.implausible_count = 0
-        tables.slots[:] = 0
-        tables.shapes["variant"] = 0
+        if stream.variant_count * _EVENTS_OF_A_VARIANT > stream.event_capacity:
+            stream.variant_count = 0
+            tables.slots[:] = 0
+            tables.shapes["variant"] = 0
 
     def _block(self) -> Block:
         stream = self.stream

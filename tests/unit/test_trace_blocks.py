@@ -1,5 +1,6 @@
 """Events of a file in blocks against the whole file at once."""
 
+import itertools
 import random
 
 import numpy as np
@@ -92,6 +93,13 @@ def test_tags_that_count_fill_no_table(tmp_path):
     found = [len(block.variants) for block in blocks(file, shapes, SCALE, 100)]
     assert max(found) <= 100
     assert sum(found) >= 2000
+
+
+def test_few_variants_keep_their_numbers_from_block_to_block(tmp_path):
+    file, shapes = opened(tmp_path, ring(0, 4, rounds=200))
+    found = [block.variants.tobytes() for block in blocks(file, shapes, SCALE, 400)]
+    assert len(found) > 1
+    assert all(after.startswith(before) for before, after in itertools.pairwise(found))
 
 
 def test_a_file_that_was_replaced_meanwhile_is_told(tmp_path):

@@ -112,6 +112,7 @@ def script_of(
     """
     collector = _Collector(functions, symbols, families)
     strings = [_string(program) for program in programs]
+    steps = [collector.steps(program) for program in programs]
     owner = {
         rank: (number, place)
         for number, program in enumerate(programs)
@@ -121,7 +122,7 @@ def script_of(
     for rank in sorted(owner):
         number, place = owner[rank]
         start = collector.rows
-        created = collector.rank(rank, place, programs[number])
+        created = collector.rank(rank, place, steps[number])
         string = strings[number]
         rows.append(string + np.int32(start))
         first.append(first[-1] + len(string))
@@ -139,6 +140,22 @@ def _string(program: Program) -> NDArray[np.int32]:
     symbol = program.nest.symbol[program.nest.body_items == 0]
     found: NDArray[np.int32] = symbol[leaf].astype(np.int32)
     return found
+
+
+class _Step:
+    """What an operation is on all ranks of its program."""
+
+    __slots__ = ("ages", "info", "kind", "mode", "operation", "symbol")
+
+    def __init__(
+        self, operation: Operation, symbol: dict[str, int], info: FunctionInfo
+    ) -> None:
+        self.operation, self.symbol, self.info = operation, symbol, info
+        kind = info.kind
+        if kind is CallKind.RMA and info.creates:
+            kind = CallKind.ISEND  # to nobody: its request completes by itself
+        self.kind, self.mode = int(kind), _MODES.get(info.mode, 0)
+        self.ages = list(operation.ages)
 
 
 @dataclass(slots=True)
@@ -171,43 +188,47 @@ class _Collector:
         for name in ("send", "receive", "size", "ages"):
             self.ragged[name] = []
 
-    def rank(self, rank: int, position: int, program: Program) -> int:
+    def steps(self, program: Program) -> list[_Step]:
+        """Return what is the same on all ranks of a program."""
+        found = []
+        for operation in program.operations:
+            row = self.symbols[operation.symbol]
+            symbol = dict(zip(self.symbols.dtype.names or (), row.item(), strict=True))
+            info = function_info(self.functions[symbol["function"]])
+            found.append(_Step(operation, symbol, info))
+        return found
+
+    def rank(self, rank: int, position: int, steps: Sequence[_Step]) -> int:
         """Add the operations of one rank; return how many requests it creates."""
         created = 0
-        for operation in program.operations:
-            symbol = self.symbols[operation.symbol]
-            info = function_info(self.functions[symbol["function"]])
-            self._plain(operation, position, info)
-            self._partners(rank, operation, symbol, info.kind)
-            self._collective(rank, operation.vectors[position], symbol, info)
+        for step in steps:
+            self._plain(step, position)
+            self._partners(rank, step.operation, step.symbol, step.info.kind)
+            self._collective(rank, position, step)
             self.rows += 1
-            created += operation.occurrences * info.creates
+            created += step.operation.occurrences * step.info.creates
         return created
 
-    def _plain(self, operation: Operation, row: int, info: FunctionInfo) -> None:
-        add = self.columns
-        kind = info.kind
-        if kind is CallKind.RMA and info.creates:
-            kind = CallKind.ISEND  # to nobody: its request completes by itself
-        add["kind"].append(int(kind))
-        add["mode"].append(_MODES.get(info.mode, 0))
+    def _plain(self, step: _Step, row: int) -> None:
+        add, operation = self.columns, step.operation
+        add["kind"].append(step.kind)
+        add["mode"].append(step.mode)
         add["occurrences"].append(operation.occurrences)
         add["capacity"].append(int(operation.receive_bytes[row]))
-        sizes = operation.size_bytes.values[row]
-        if info.vector:  # every participant has sizes of its own
-            sizes = sizes[:0]
-        self.ragged["size"].append([round(float(size)) for size in sizes])
-        self.ragged["ages"].append(list(operation.ages))
+        # In calls with vectors every participant has sizes of its own.
+        sizes = () if step.info.vector else operation.size_bytes.values[row].tolist()
+        self.ragged["size"].append([round(size) for size in sizes])
+        self.ragged["ages"].append(step.ages)
 
     def _partners(
-        self, rank: int, operation: Operation, symbol: np.void, kind: CallKind
+        self, rank: int, operation: Operation, symbol: dict[str, int], kind: CallKind
     ) -> None:
         send, receive = [NOBODY], [NOBODY]
         if kind in SENDING or kind in RECEIVING:
-            peers = [int(symbol["peer"])]
+            peers = [symbol["peer"]]
             if peers == [VARYING]:
                 peers = operation.peers.tolist()
-            tag = int(symbol["tag"])
+            tag = symbol["tag"]
             if kind in SENDING:
                 send = [self._channel(rank, symbol, peer, tag, True) for peer in peers]
             else:
@@ -215,13 +236,13 @@ class _Collector:
                     self._channel(rank, symbol, peer, tag, False) for peer in peers
                 ]
             if kind in TWO_SIDED:
-                second, tag = int(symbol["peer2"]), int(symbol["tag2"])
+                second, tag = symbol["peer2"], symbol["tag2"]
                 peers = peers if second == VARYING else [second]
                 receive = [
                     self._channel(rank, symbol, peer, tag, False) for peer in peers
                 ]
         if kind in WITH_PARTNERS:
-            tag, tells = int(symbol["tag"]), kind is CallKind.SIGNAL
+            tag, tells = symbol["tag"], kind is CallKind.SIGNAL
             channels = [
                 self._channel(rank, symbol, peer, tag, tells)
                 for peer in operation.peers.tolist()
@@ -237,11 +258,11 @@ class _Collector:
         )
 
     def _channel(
-        self, rank: int, symbol: np.void, peer: int, tag: int, sends: bool
+        self, rank: int, symbol: dict[str, int], peer: int, tag: int, sends: bool
     ) -> int:
         if peer in (PROC_NULL, NO_PEER):
             return NOBODY
-        stream, own, members = self._own(int(symbol["family"]), rank)
+        stream, own, members = self._own(symbol["family"], rank)
         partner = members[(own + peer) % len(members)]
         ends = (rank, partner) if sends else (partner, rank)
         return self.channels.setdefault((stream, *ends, tag), len(self.channels))
@@ -252,20 +273,15 @@ class _Collector:
         members = self.families[family].instances[number]
         return self.instance_first[family] + number, own, members
 
-    def _collective(
-        self,
-        rank: int,
-        vectors: NDArray[np.float64],
-        symbol: np.void,
-        info: FunctionInfo,
-    ) -> None:
+    def _collective(self, rank: int, position: int, step: _Step) -> None:
         stream = member = fit = NOBODY
-        if info.kind in COLLECTIVES:
-            stream, own, _ = self._own(int(symbol["family"]), rank)
+        if step.info.kind in COLLECTIVES:
+            stream, own, _ = self._own(step.symbol["family"], rank)
             member = self.member_first[stream] + own
-            name = self.functions[symbol["function"]].removesuffix("_c")
+            name = self.functions[step.symbol["function"]].removesuffix("_c")
+            vectors = step.operation.vectors[position]
             shared = b"" if is_pairwise(name) else vectors.tobytes()
-            key = (name, int(symbol["peer"]) if info.rooted else NO_PEER, shared)
+            key = (name, step.symbol["peer"] if step.info.rooted else NO_PEER, shared)
             fit = self.fits.setdefault(key, len(self.fits))
         for name, value in (("stream", stream), ("member", member), ("fit", fit)):
             self.columns[name].append(value)

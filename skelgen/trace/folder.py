@@ -17,8 +17,8 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace.definition_types import End
 from skelgen.trace.rank_file import (
     NO_HEADER,
+    RankReader,
     read_header,
-    read_rank_file,
     why_no_header,
 )
 from skelgen.trace.types import Header, RankFile, Trace
@@ -119,10 +119,10 @@ def read_ranks(
         Told of every byte that was read.
     """
     wanted = [file for file in paths.files if file[1].world_rank in ranks]
-    files = []
+    files, reader = [], RankReader()
     progress.start("reading the trace", sum(size for _, _, size in wanted))
     for path, header, size in wanted:
-        files.append(read_rank_file(path, header))
+        files.append(reader.read(path, header))
         progress.advance(size)
     progress.finish()
     return files

@@ -49,6 +49,9 @@ class Payload:
     def varint(self, limit: int = 2**64 - 1) -> int:
         """Read an unsigned number of at most `limit`."""
         data, at = self._data, self._at
+        if at < len(data) and data[at] < 0x80 and data[at] <= limit:
+            self._at = at + 1
+            return data[at]
         value = shift = 0
         while at < len(data) and shift < 70:
             byte = data[at]
@@ -145,3 +148,10 @@ def _members(
     if any(not -1 <= rank < world_size for rank in ranks):
         raise PayloadError("a group with a rank outside of the world")
     return tuple(ranks)
+
+
+def once(known: dict[int, _T], number: int, what: _T) -> None:
+    """Note what a number stands for; a second definition of it is damage."""
+    if number in known:
+        raise PayloadError(f"a second definition of number {number}")
+    known[number] = what

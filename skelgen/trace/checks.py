@@ -46,7 +46,7 @@ def check(data: FileBytes, scan: Scan) -> CheckedFile:
     scan : Scan
     """
     wanted = trace_format()["REC_CHECK"]
-    rows = [row for row in scan.definitions.tolist() if row[-1] == wanted]
+    rows = [row for row in scan.records if row[-1] == wanted]
     begin = 0
     for _, first, length, _ in rows:
         end, problem = _window(data, begin, first, length)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from skelgen.documents.text_of_bytes import printable
 from skelgen.trace.definition_types import (
@@ -32,6 +33,10 @@ from skelgen.trace.shared_definitions import (
 from skelgen.trace.stream import FileBytes
 
 _MOST_DIMENSIONS = 64
+#: Own and other group of a communicator, its grid, and which ways that is periodic.
+_Groups: TypeAlias = tuple[
+    tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[bool, ...]
+]
 #: Names in a record of what is not seen: the recorder writes 8 at most.
 _MOST_NAMES, _LONGEST_NAME = 64, 600
 
@@ -153,10 +158,7 @@ class OwnReader:
         kind = trace_format().name("comm_kind", payload.varint())
         parent, sequence = payload.zigzag(2**31), payload.varint()
         twin, rank = payload.varint(), payload.zigzag(2**31)
-        members = payload.group(self.world_size)
-        remote = payload.group(self.world_size)
-        dimensions = payload.varint(_MOST_DIMENSIONS)
-        grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
+        members, remote, dims, periods = payload.next(_groups_in(self.world_size))
         if not 0 <= rank < len(members):
             raise PayloadError(f"own rank {rank} among {len(members)}")
         around = [_neighbours(payload, len(members)) for _ in range(2) if payload.more]
@@ -170,8 +172,8 @@ class OwnReader:
             rank=rank,
             members=members,
             remote=remote,
-            dims=tuple(size for size, _ in grid),
-            periods=tuple(bool(periodic) for _, periodic in grid),
+            dims=dims,
+            periods=periods,
             sources=sources,
             destinations=destinations,
         )
@@ -281,6 +283,20 @@ def _own_tags() -> dict[int, str]:
         "TOUCHED": "touched",
     }
     return {trace_format()[f"REC_{tag}"]: f"_{name}" for tag, name in names.items()}
+
+
+@cache
+def _groups_in(world_size: int) -> Callable[[Payload], _Groups]:
+    """Return what reads the groups and the grid of a communicator of a run."""
+
+    def read(payload: Payload) -> _Groups:
+        members, remote = (payload.group(world_size) for _ in range(2))
+        dimensions = payload.varint(_MOST_DIMENSIONS)
+        grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
+        dims = tuple(size for size, _ in grid)
+        return members, remote, dims, tuple(bool(periodic) for _, periodic in grid)
+
+    return read
 
 
 def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -166,7 +167,8 @@ def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
         raise InputError(f"{folder} does not exist; give the folder of a recorded run")
     if not folder.is_dir():
         raise InputError(f"{folder} is a file; give the folder of a recorded run")
-    paths = sorted(path for path in folder.glob(PATTERN) if path.is_file())
+    found = (path for path in folder.glob(PATTERN) if path.is_file())
+    paths = sorted(found, key=attrgetter("name"))
     if not paths:
         raise InputError(
             f"{folder} holds no rank file ({PATTERN}); record a run with "

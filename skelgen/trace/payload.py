@@ -46,6 +46,19 @@ class Payload:
         found: _T = _read_before(self._data, read)
         return found
 
+    def next(self, read: Callable[[Payload], _T]) -> _T:
+        """Return what a function reads from here on; short rests are read once.
+
+        As for `whole`, what it returns is shared.
+        """
+        rest = self._data[self._at :]
+        if len(rest) > _SHORT:
+            return read(self)
+        found: _T
+        found, length = _read_next(rest, read)
+        self._at += length
+        return found
+
     def varint(self, limit: int = 2**64 - 1) -> int:
         """Read an unsigned number of at most `limit`."""
         data, at = self._data, self._at
@@ -136,6 +149,12 @@ class Payload:
 @lru_cache(maxsize=4096)
 def _read_before(data: bytes, read: Callable[[Payload], _T]) -> _T:
     return read(Payload(data))
+
+
+@lru_cache(maxsize=4096)
+def _read_next(data: bytes, read: Callable[[Payload], _T]) -> tuple[_T, int]:
+    payload = Payload(data)
+    return read(payload), payload._at
 
 
 @lru_cache(maxsize=1024)

@@ -179,15 +179,11 @@ def _check_version(path: Path, start: bytes) -> None:
 
 def _header(values: tuple[Any, ...]) -> Header:
     """Return the header with the values of its columns."""
-    names = trace_format().header.names or ()
-    record = dict(zip(names, values, strict=True))
-    texts = {
-        name: record[name].split(b"\0")[0].decode(errors="replace")
-        for name in ("mpi_library", "host", "program", "boot_id")
-    }
-    family = trace_format().name("mpi_family", record["mpi_family"])
-    known = {**record, **texts, "mpi_family": family}
-    return Header(**{name: known[name] for name in Header.__slots__})
+    known = dict(zip(trace_format().header.names or (), values, strict=True))
+    for name in ("mpi_library", "host", "program", "boot_id"):
+        known[name] = known[name].split(b"\0")[0].decode(errors="replace")
+    known["mpi_family"] = trace_format().name("mpi_family", known["mpi_family"])
+    return Header(*(known[name] for name in Header.__slots__))
 
 
 def _check_header(path: Path, header: Header, size: int) -> None:
@@ -284,8 +280,7 @@ def _definitions(
     Where a record makes no sense that no checksum covers, its neighbours may be
     damaged too: nothing behind the last checksum is used.
     """
-    records = scan.definitions.tolist()
-    found, wrong = read_definitions(data, records, header.world_size, shared)
+    found, wrong = read_definitions(data, scan.records, header.world_size, shared)
     if checked.problem is not None:
         return found, (checked.end, *checked.problem)
     bad = None if wrong is None else (*wrong, "a definition that makes sense")

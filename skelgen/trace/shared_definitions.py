@@ -21,7 +21,7 @@ _LARGEST_SIZE = 2**44
 _MOST_FRAMES = 1024
 _KEY_BYTES = 16
 #: A definition record: where it and its payload begin, length of that [bytes], tag.
-Record: TypeAlias = tuple[int, int, int, int]
+Record: TypeAlias = Sequence[int]
 #: What reads the payload of a record, by its tag.
 Readers: TypeAlias = dict[int, Callable[[Payload], None]]
 _Result = TypeVar("_Result")

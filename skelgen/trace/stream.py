@@ -57,6 +57,15 @@ class Scan:
     shapes: NDArray[np.void]
     facts: TraceFacts
 
+    @property
+    def records(self) -> list[list[int]]:
+        """Return the rows of `definitions` as numbers: all columns are int64."""
+        columns = len(self.definitions.dtype.names or ())
+        rows: list[list[int]] = (
+            self.definitions.view(np.int64).reshape(-1, columns).tolist()
+        )
+        return rows
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventColumns:

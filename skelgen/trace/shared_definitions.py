@@ -112,7 +112,7 @@ class ListReader:
         self.vectors.append(vector)
 
 
-class Shared(Generic[_Result]):
+class ReadOnce(Generic[_Result]):
     """What the records of some tags say, read once where files have the same bytes.
 
     Parameters
@@ -145,8 +145,8 @@ class SharedDefinitions:
     """What the files of a run that were read so far define alike."""
 
     def __init__(self) -> None:
-        self.names: Shared[NamedThings] = Shared(set(_name_tags()))
-        self.lists: Shared[NumberLists] = Shared(set(_list_tags()))
+        self.names: ReadOnce[NamedThings] = ReadOnce(set(_name_tags()))
+        self.lists: ReadOnce[NumberLists] = ReadOnce(set(_list_tags()))
 
 
 def bound(reader: Any, names: dict[int, str]) -> Readers:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skelgen.skeleton.plan import Plan, plan
-from skelgen.skeleton.proof.channels import Channels, Places, Ragged
+from skelgen.skeleton.proof.channels import Channels, FilledRows, MemberPlaces
 from skelgen.skeleton.proof.script import script_of
 from tests import builders
 from tests.random_programs import random_program
@@ -54,7 +54,7 @@ def test_a_script_without_programs_is_empty() -> None:
 
 
 def test_rows_that_nobody_put_are_empty() -> None:
-    rows = Ragged(4)
+    rows = FilledRows(4)
     rows.put(np.array([3, 1]), np.array([[5, 6], [7, 8]]))
     first, values = rows.arrays()
     assert first.tolist() == [0, 0, 2, 2, 4]
@@ -63,7 +63,7 @@ def test_rows_that_nobody_put_are_empty() -> None:
 
 def test_channels_are_numbered_by_row_and_what_is_sent_first() -> None:
     made = plan(signature("ranks 3\nrank *\nrepeat 8 {\nBarrier\n}"), 2)
-    places, channels = Places(made.signature.families), Channels(3)
+    places, channels = MemberPlaces(made.signature.families), Channels(3)
     ranks, right, left = np.arange(3), np.array([1]), np.array([2])
     channels.put(ranks, places.meet(0, ranks, left), 7, sends=False)
     channels.put(ranks, places.meet(0, ranks, right), 7, sends=True)

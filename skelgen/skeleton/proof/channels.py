@@ -16,7 +16,7 @@ _Integers = NDArray[np.int64]
 _NONE = -1
 
 
-class Ragged:
+class FilledRows:
     """Rows of different lengths; those that were not put are empty."""
 
     def __init__(self, rows: int) -> None:
@@ -54,7 +54,7 @@ class Meetings:
     partner: _Integers
 
 
-class Places:
+class MemberPlaces:
     """Where ranks stand in the communicators of families."""
 
     def __init__(self, families: Sequence[CommunicatorFamily]) -> None:
@@ -110,7 +110,7 @@ class Channels:
     def __init__(self, rows: int) -> None:
         self._rows = rows
         # A row has two halves: what it sends stands before what it receives.
-        self._columns = [Ragged(2 * rows) for _ in range(4)]
+        self._columns = [FilledRows(2 * rows) for _ in range(4)]
         self._put: list[tuple[_Integers, int]] = []
 
     def put(self, rows: _Integers, where: Meetings, tag: int, *, sends: bool) -> None:

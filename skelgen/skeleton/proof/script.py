@@ -19,7 +19,7 @@ from skelgen.events.functions import (
 from skelgen.events.types import NO_PEER
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.keep.expansion import weigh
-from skelgen.skeleton.proof.channels import Channels, Places, Ragged
+from skelgen.skeleton.proof.channels import Channels, FilledRows, MemberPlaces
 from skelgen.skeleton.quantities.vectors import is_pairwise
 from skelgen.skeleton.types import Operation, Program
 from skelgen.symbols.types import VARYING
@@ -120,7 +120,7 @@ def script_of(
     begin[order], rows = _begins(
         [len(one.operations) for one in programs], owner[order]
     )
-    rows_of = _Rows(rows, Places(families), functions)
+    rows_of = _Rows(rows, MemberPlaces(families), functions)
     created, done = [], 0
     for program in programs:
         own = slice(done, done + len(program.ranks))
@@ -158,13 +158,15 @@ def _string(program: Program) -> NDArray[np.int32]:
 class _Rows:
     """The rows of a script, filled for an operation on all ranks of its program."""
 
-    def __init__(self, rows: int, places: Places, functions: Sequence[str]) -> None:
+    def __init__(
+        self, rows: int, places: MemberPlaces, functions: Sequence[str]
+    ) -> None:
         self.places, self.functions = places, functions
         self.kind, self.mode = np.zeros((2, rows), np.uint8)
         self.occurrences, self.capacity = np.zeros((2, rows), np.int64)
         self.stream, self.member, self.fit = np.full((3, rows), NOBODY, np.int32)
         self.channels = Channels(rows)
-        self.sizes, self.ages = Ragged(rows), Ragged(rows)
+        self.sizes, self.ages = FilledRows(rows), FilledRows(rows)
         self.fits: dict[tuple[str, int, bytes], list[_Integers]] = {}
 
     def add(

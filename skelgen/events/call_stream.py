@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.collect import collect_part
+from skelgen.events.rank_bounds import end_without_finalize
 from skelgen.events.rank_parts import Common, EventsOfRanks
-from skelgen.events.ranks import end_without_finalize
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import FileShapes, Names, interpret, variant_rows
 from skelgen.events.types import SHAPE_DTYPE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -10,14 +11,9 @@ from numpy.typing import NDArray
 
 from skelgen.events.away import of_all
 from skelgen.events.epochs import GROUPED, sort_out
+from skelgen.events.rank_bounds import bounds_of
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
-from skelgen.events.ranks import (
-    RankEvents,
-    decode_rank,
-    end_without_finalize,
-    remove,
-    requests_of,
-)
+from skelgen.events.ranks import RankEvents, decode_ranks, remove, requests_of
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import FileShapes, Names, interpret
@@ -26,6 +22,7 @@ from skelgen.events.types import SHAPE_DTYPE, Calls, Events
 from skelgen.events.wildcards import resolve
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace import EventColumns, RankFile, TimeScale, Trace
+from skelgen.trace.workspace import Workspace
 
 
 def collect(trace: Trace, progress: Progress = NO_PROGRESS) -> Events:
@@ -64,6 +61,38 @@ def collect_part(
     return _Collector(trace, common, progress).part()
 
 
+#: Ranks are read together up to so many events.
+_BATCH_EVENTS = 1 << 16
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Files of ranks that are read together, what their shapes mean, their clocks.
+
+    Ranks whose calls depend on what other calls of theirs did are read alone.
+    """
+
+    files: list[RankFile] = field(default_factory=list)
+    shapes: list[FileShapes] = field(default_factory=list)
+    scales: list[TimeScale] = field(default_factory=list)
+    alone: bool = False
+
+    def add(self, file: RankFile, shapes: FileShapes, scale: TimeScale) -> None:
+        """Take up a file of the same rank."""
+        self.alone |= bool(self.files) or shapes.windows or bool(shapes.controls.any())
+        self.alone |= file.facts.statuses > 0 or file.facts.foreign > 0
+        self.files.append(file)
+        self.shapes.append(shapes)
+        self.scales.append(scale)
+
+    def join(self, rank: _Batch) -> None:
+        """Take up the files of a further rank."""
+        self.files += rank.files
+        self.shapes += rank.shapes
+        self.scales += rank.scales
+        self.alone |= rank.alone
+
+
 class _Collector:
     """What grows while rank after rank is read."""
 
@@ -73,7 +102,7 @@ class _Collector:
         self.table = RowTable(SHAPE_DTYPE, "tag")
         self.ages = AgeRows()
         self.communicators, self.scales = common.communicators, common.scales
-        self.columns = EventColumns.of(trace.events)
+        self.columns, self.workspace = EventColumns.of(trace.events), Workspace()
         self.first = np.zeros(trace.world_size + 1, np.int64)
         self.begin_ns = np.full(trace.world_size, -1, np.int64)
         self.end_ns = np.full(trace.world_size, -1, np.int64)
@@ -88,39 +117,58 @@ class _Collector:
 
     def part(self) -> EventsOfRanks:
         """Read everything."""
-        index = {id(file): i for i, file in enumerate(self.trace.files)}
-        ranks = groupby(self.trace.files, key=lambda file: file.header.world_rank)
         at = 0
         self.progress.start("decoding events", self.trace.events)
-        for rank, group in ranks:
-            files = list(group)
-            numbers = [index[id(file)] for file in files]
-            read = sum(file.facts.events for file in files)
-            count = self._rank(rank, files, numbers, at, at + read)
-            at += count
-            self.first[rank + 1] = count
+        for batch in self._batches():
+            read = sum(file.facts.events for file in batch.files)
+            at += self._read(batch, at, at + read)
             self.progress.advance(read)
         self.progress.finish()
         np.cumsum(self.first, out=self.first)
         damaged = (self.wrong_peers, self.lost_requests, self.implausible)
         return EventsOfRanks(self._result(at), damaged, self.paused_ns)
 
-    def _rank(
-        self, rank: int, files: list[RankFile], numbers: list[int], at: int, end: int
-    ) -> int:
-        """Read one rank into the columns from `at` on; return its number of calls."""
-        indices = self.communicators.index
-        shapes = [
-            interpret(file, indices[number], self.communicators, self.names)
-            for file, number in zip(files, numbers, strict=True)
-        ]
-        scales = [self.scales[number] for number in numbers]
-        part = self.columns.part(at, end)
-        found = decode_rank(files, shapes, scales, part, self.table)
-        found, count = self._take_bounds(rank, found, files[0], scales[0])
-        self.paused_ns += _paused_ns(found, count, int(self.end_ns[rank]))
-        requests = requests_of(found, files, count)
-        self.lost_requests += self.ages.follow(requests)
+    def _batches(self) -> Iterator[_Batch]:
+        """Give ranks that are read together, in their order."""
+        batch, events = _Batch(), 0
+        numbered = enumerate(self.trace.files)
+        for _, group in groupby(numbered, key=lambda one: one[1].header.world_rank):
+            rank = _Batch()
+            for number, file in group:
+                index = self.communicators.index[number]
+                shapes = interpret(file, index, self.communicators, self.names)
+                rank.add(file, shapes, self.scales[number])
+            if batch.files and (rank.alone or events >= _BATCH_EVENTS):
+                yield batch
+                batch, events = _Batch(), 0
+            batch.join(rank)
+            events += sum(file.facts.events for file in rank.files)
+            if rank.alone:
+                yield batch
+                batch, events = _Batch(), 0
+        if batch.files:
+            yield batch
+
+    def _read(self, batch: _Batch, at: int, end: int) -> int:
+        """Read ranks into the columns from `at` on; return their number of calls."""
+        files, shapes = batch.files, batch.shapes
+        found = decode_ranks(
+            files,
+            shapes,
+            batch.scales,
+            self.columns.part(at, end),
+            self.table,
+            self.workspace,
+        )
+        found, first = self._take_bounds(found, batch)
+        count = int(first[-1])
+        if batch.alone:
+            ended_ns = int(self.end_ns[files[0].header.world_rank])
+            self.paused_ns += _paused_ns(found, count, ended_ns)
+        creator = np.zeros(0, np.int64)
+        for requests in requests_of(found, files, first):
+            self.lost_requests += self.ages.follow(requests)
+            creator = requests.statuses["creator"]
         if found.stream is not None:
             if self.threads is None:
                 self.threads = np.zeros(len(self.columns.variant), np.uint16)
@@ -128,17 +176,17 @@ class _Collector:
         shape = found.columns.variant[:count]
         if len(shape):
             shape[:] = found.numbers.take(shape)
+        functions = tuple(self.names.functions)
         self.wrong_peers += found.wrong_peers + resolve(
             shape,
             self.table,
-            tuple(self.names.functions),
+            functions,
             self.communicators.table,
-            requests.statuses["creator"],
+            creator,
             found.statuses["source"],
             found.statuses["tag"],
         )
         found = self._take_partners(found, files, shapes)
-        functions = tuple(self.names.functions)
         sort_out(shape, found.columns.reference[:count], self.table, functions)
         self.implausible += found.implausible
         self._take_vectors(found, files, shapes, at)
@@ -148,35 +196,28 @@ class _Collector:
         return count
 
     def _take_bounds(
-        self, rank: int, found: RankEvents, file: RankFile, scale: TimeScale
-    ) -> tuple[RankEvents, int]:
-        """Note begin and end, which are no calls, and take them out."""
-        columns = found.columns
-        total = len(columns.variant)
-        begins = np.zeros(0, np.int64)
-        ends = begins
-        if found.begins.any() or found.ends.any():
-            begins = np.flatnonzero(found.begins[columns.variant])
-            ends = np.flatnonzero(found.ends[columns.variant])
-        begin = columns.leave_ns[begins[0]] if len(begins) else scale.origin_ns
-        tail = 0
-        if len(ends):
-            end, tail = columns.enter_ns[ends[-1]], columns.compute_ns[ends[-1]]
-            behind = found.away[found.away["call"] == ends[-1]]
-            self.tail_asleep_ns[rank] = behind["asleep_ns"].sum()
-            # What follows MPI_Finalize is damage, and what precedes MPI_Init too.
-            ends = np.arange(ends[-1], total)
-        begins = begins[begins < ends[0]] if len(ends) else begins
-        gone = np.concatenate([begins, ends])
-        last = columns.leave_ns[total - 1] if total else begin
-        if len(gone):
-            found, total = remove(found, gone)
-        if not len(ends):
-            end = end_without_finalize(file, scale, int(last))
-            tail = end - last
-        self.begin_ns[rank], self.end_ns[rank] = begin, max(begin, end)
-        self.tail_ns[rank] = tail
-        return found, total
+        self, found: RankEvents, batch: _Batch
+    ) -> tuple[RankEvents, NDArray[np.int64]]:
+        """Note begin and end, which are no calls, and take them out.
+
+        Returns
+        -------
+        found : RankEvents
+        first : (ranks + 1,) int64 array
+            Where the calls of each rank begin now.
+        """
+        ranks = len(found.first) - 1
+        files, scales = batch.files[:ranks], batch.scales[:ranks]
+        bounds = bounds_of(found, files, scales)
+        rows = [file.header.world_rank for file in files]
+        self.begin_ns[rows], self.end_ns[rows] = bounds.begin_ns, bounds.end_ns
+        self.tail_ns[rows] = bounds.tail_ns
+        self.tail_asleep_ns[rows] = bounds.tail_asleep_ns
+        first = found.first - np.searchsorted(bounds.gone, found.first)
+        if len(bounds.gone):
+            found, _ = remove(found, bounds.gone)
+        self.first[np.array(rows) + 1] = np.diff(first)
+        return found, first
 
     def _take_partners(
         self, found: RankEvents, files: list[RankFile], shapes: list[FileShapes]

@@ -160,6 +160,11 @@ def _sequence(
     return _Sequence(call, part[shape[call]], begin)
 
 
+def on_window(function: str) -> bool:
+    """Say whether a function is a call on a window, by its MPI name."""
+    return _part(function) != 0
+
+
 def _part(function: str) -> int:
     name = function.removeprefix("MPI_").removesuffix("_c")
     operates = function_info(function).kind is CallKind.RMA

@@ -29,6 +29,44 @@ def parts_of(first: NDArray[np.int64]) -> list[slice]:
     ]
 
 
+def blocks_of(first: NDArray[np.int64]) -> list[slice]:
+    """Return the calls in parts that fit into the cache, whatever their ranks are."""
+    calls = int(first[-1])
+    return [slice(begin, min(begin + _PART, calls)) for begin in range(0, calls, _PART)]
+
+
+def ranks_together(first: NDArray[np.int64]) -> list[range]:
+    """Return ranges of ranks with few calls together, or of one rank.
+
+    Examples
+    --------
+    >>> ranks_together(np.array([0, 3, 5, 90_000, 90_001]))
+    [range(0, 2), range(2, 3), range(3, 4)]
+    """
+    bounds, found, begin = first.tolist(), list[range](), 0
+    for rank in range(1, len(bounds) - 1):
+        if bounds[rank + 1] - bounds[begin] > _PART:
+            found.append(range(begin, rank))
+            begin = rank
+    return [*found, range(begin, len(bounds) - 1)] if len(bounds) > 1 else found
+
+
+def ranks_in(first: NDArray[np.int64], block: slice) -> NDArray[np.int64]:
+    """Return the rank of each call of a block.
+
+    Examples
+    --------
+    >>> ranks_in(np.array([0, 2, 2, 5]), slice(1, 4)).tolist()
+    [0, 2, 2]
+    """
+    if block.stop <= block.start:
+        return np.zeros(0, np.int64)
+    ends = np.searchsorted(first, (block.start, block.stop - 1), side="right")
+    ranks = np.arange(ends[0] - 1, ends[1])
+    edges = np.clip(first[ranks[0] : ranks[-1] + 2], block.start, block.stop)
+    return np.repeat(ranks, np.diff(edges))
+
+
 def rank_of(first: NDArray[np.int64], part: slice) -> int:
     """Return the rank of a part."""
     return int(np.searchsorted(first, part.start, side="right")) - 1

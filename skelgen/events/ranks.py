@@ -1,24 +1,23 @@
-"""Decode one rank: all its threads, merged by time."""
+"""Decode some ranks, one after the other; threads of one are merged by time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.away import no_time_away, take_out, without
 from skelgen.events.requests import RankRequests, dtype
-from skelgen.events.rows import RowTable
-from skelgen.events.shapes import FileShapes, variant_rows
+from skelgen.events.rows import RowTable, joined_rows
+from skelgen.events.shapes import FileShapes, joined, variant_rows
 from skelgen.trace import EventColumns, RankFile, TimeScale, decode
 from skelgen.trace.stream import Decoded
+from skelgen.trace.workspace import Workspace
 
 _PIECE = 1 << 16
-#: Ends that say when the program ended although it did not call MPI_Finalize.
-_ENDED = ("exit", "abort")
 #: Calls with vectors: event, index of the file, its shape, its two vectors.
 VECTOR_DTYPE = np.dtype(
     [
@@ -33,18 +32,24 @@ VECTOR_DTYPE = np.dtype(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankEvents:
-    """The events of one rank before they join those of the others.
+    """The events of some ranks before they join those of the others.
+
+    Of a rank with several threads, or with wildcards, the events stand alone.
 
     Attributes
     ----------
     columns : EventColumns
+        Rank after rank.
+    first : (ranks + 1,) int64 array
+        Events of rank i are those from ``first[i]`` to ``first[i + 1]``.
     numbers : (variants,) uint32 array
         Rows in the table of shapes.
     action : (variants,) uint8 array
     begins, ends, pauses : (variants,) bool arrays
         MPI_Init, MPI_Finalize and MPI_Pcontrol(0).
     stream : (n,) uint16 array or None
-        Thread of each event, as an index of the rank's files; None when there is one.
+        Thread of each event, as an index of the rank's files; None where each rank
+        has one.
     statuses : structured array
         As decoded, by event.
     foreign : structured array
@@ -59,6 +64,7 @@ class RankEvents:
     """
 
     columns: EventColumns
+    first: NDArray[np.int64]
     numbers: NDArray[np.uint32]
     action: NDArray[np.uint8]
     begins: NDArray[np.bool_]
@@ -73,63 +79,80 @@ class RankEvents:
     implausible: int
 
 
-def decode_rank(
+def decode_ranks(
     files: Sequence[RankFile],
     shapes: Sequence[FileShapes],
     scales: Sequence[TimeScale],
     columns: EventColumns,
     table: RowTable,
+    workspace: Workspace,
 ) -> RankEvents:
-    """Decode the files of one rank into columns, in order of time.
+    """Decode the files of some ranks into columns, each rank in order of time.
 
     Parameters
     ----------
     files, shapes, scales
-        One for each thread.
+        One for each rank, or one for each thread of one rank.
     columns : EventColumns
         Room for the events of all of them; filled here.
     table : RowTable
         Of shapes; extended here.
+    workspace : Workspace
     """
-    if len(files) == 1:
-        parts = [columns]
-        order = None
-    else:
+    threads = len({file.header.world_rank for file in files}) < len(files)
+    first = _firsts([file.facts.events for file in files])
+    parts = [columns.part(*edge) for edge in pairwise(first.tolist())]
+    if threads:
         parts = [EventColumns.of(file.facts.events) for file in files]
     decoded = [
-        decode(file, shape.raw, part, scale)
+        decode(file, shape.raw, part, scale, workspace)
         for file, shape, part, scale in zip(files, shapes, parts, scales, strict=True)
     ]
-    first_variant = np.cumsum([0, *(len(one.variants) for one in decoded)])
-    if len(files) > 1:
-        for part, first in zip(parts, first_variant[:-1], strict=True):
-            np.add(part.variant, np.uint32(first), out=part.variant)
-        order = _merge(parts, scales, columns)
-    described = [
-        _numbered(shape, one.variants, table)
-        for shape, one in zip(shapes, decoded, strict=True)
-    ]
-    wrong = np.concatenate([outside for _, outside in described])
-    levels = np.concatenate([one.variants["peer"] for one in decoded])
+    first_variant = _firsts([len(one.variants) for one in decoded])
+    for part, begin in zip(parts, first_variant[:-1], strict=True):
+        np.add(part.variant, np.uint32(begin), out=part.variant)
+    order = _merge(parts, scales, columns) if threads else None
+    known, variants = joined(shapes), _joined_variants(shapes, decoded)
+    numbers, wrong = _numbered(known, variants, table)
+    kind = variants["shape"]
+    away = no_time_away()
+    if not threads:
+        away = take_out(
+            columns.compute_ns, _in_order([one.away for one in decoded], first, None)
+        )
     return RankEvents(
         columns=columns,
-        numbers=np.concatenate([numbers for numbers, _ in described]),
-        action=_of_variants("action", shapes, decoded),
-        begins=_of_variants("begins", shapes, decoded),
-        ends=_of_variants("ends", shapes, decoded),
-        pauses=_of_variants("controls", shapes, decoded) & (levels == 0),
+        first=first[[0, -1]] if threads else first,
+        numbers=numbers,
+        action=known.action[kind],
+        begins=known.begins[kind],
+        ends=known.ends[kind],
+        pauses=known.controls[kind] & (variants["peer"] == 0),
         stream=_streams(parts, order),
-        statuses=_in_order([one.statuses for one in decoded], parts, order),
-        foreign=_foreign(files, decoded, parts, order),
-        vectors=_vectors(decoded, parts, order),
-        away=(
-            no_time_away()
-            if len(files) > 1
-            else take_out(columns.compute_ns, decoded[0].away)
-        ),
+        statuses=_in_order([one.statuses for one in decoded], first, order),
+        foreign=_foreign(files, decoded, first, order),
+        vectors=_vectors(decoded, parts, first_variant, first, order),
+        away=away,
         wrong_peers=int(wrong[columns.variant].sum()) if wrong.any() else 0,
         implausible=sum(one.implausible for one in decoded),
     )
+
+
+def _firsts(counts: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _joined_variants(
+    shapes: Sequence[FileShapes], decoded: Sequence[Decoded]
+) -> NDArray[np.void]:
+    """Join the variants of files whose shapes are joined."""
+    variants = joined_rows([one.variants for one in decoded])
+    if len(decoded) == 1:
+        return variants
+    first_shape = _firsts([len(one.raw) for one in shapes])[:-1]
+    counts = [len(one.variants) for one in decoded]
+    variants["shape"] += np.repeat(first_shape, counts).astype(np.uint32)
+    return variants
 
 
 def _numbered(
@@ -146,17 +169,6 @@ def _numbered(
         rows, wrong[part] = variant_rows(shapes, variants[part])
         numbers[part] = table.number(rows)
     return numbers, wrong
-
-
-def _of_variants(
-    name: str, shapes: Sequence[FileShapes], decoded: Sequence[Decoded]
-) -> NDArray[Any]:
-    return np.concatenate(
-        [
-            getattr(one, name)[found.variants["shape"]]
-            for one, found in zip(shapes, decoded, strict=True)
-        ]
-    )
 
 
 def _merge(
@@ -187,48 +199,50 @@ def _streams(
 
 def _in_order(
     tables: Sequence[NDArray[np.void]],
-    parts: Sequence[EventColumns],
+    first: NDArray[np.int64],
     order: NDArray[np.int64] | None,
 ) -> NDArray[np.void]:
-    """Join tables that name events, now by their place among those of all threads."""
+    """Join tables that name events, now by their place among those of all files."""
+    filled = [number for number, table in enumerate(tables) if len(table)]
+    for number in filled:
+        tables[number]["event"] += first[number]
+    joined = joined_rows([tables[number] for number in filled or (0,)])
     if order is None:
-        return tables[0]
+        return joined
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    begin = 0
-    for table, part in zip(tables, parts, strict=True):
-        table["event"] = place[table["event"] + begin]
-        begin += len(part.variant)
-    joined = np.concatenate(tables)
+    joined["event"] = place[joined["event"]]
     return joined[np.argsort(joined["event"], kind="stable")]
 
 
 def _foreign(
     files: Sequence[RankFile],
     decoded: Sequence[Decoded],
-    parts: Sequence[EventColumns],
+    first: NDArray[np.int64],
     order: NDArray[np.int64] | None,
 ) -> NDArray[np.void]:
     index = {file.header.thread: i for i, file in enumerate(files)}
-    joined = _in_order([one.foreign for one in decoded], parts, order)
+    joined = _in_order([one.foreign for one in decoded], first, order)
     return foreign_of(joined, index)
 
 
 def _vectors(
     decoded: Sequence[Decoded],
     parts: Sequence[EventColumns],
+    first_variant: NDArray[np.int64],
+    first: NDArray[np.int64],
     order: NDArray[np.int64] | None,
 ) -> NDArray[np.void]:
     tables = []
     for i, (one, part) in enumerate(zip(decoded, parts, strict=True)):
         table = np.zeros(len(one.vectors), VECTOR_DTYPE)
-        for name in ("event", "vector_a", "vector_b"):
-            table[name] = one.vectors[name]
-        variant = part.variant[table["event"]].astype(np.int64)
-        variant -= sum(len(earlier.variants) for earlier in decoded[:i])
-        table["file"], table["shape"] = i, one.variants["shape"][variant]
+        if len(table):
+            for name in ("event", "vector_a", "vector_b"):
+                table[name] = one.vectors[name]
+            variant = part.variant[table["event"]].astype(np.int64) - first_variant[i]
+            table["file"], table["shape"] = i, one.variants["shape"][variant]
         tables.append(table)
-    return _in_order(tables, parts, order)
+    return _in_order(tables, first, order)
 
 
 def remove(events: RankEvents, rows: NDArray[np.int64]) -> tuple[RankEvents, int]:
@@ -270,37 +284,31 @@ def remove(events: RankEvents, rows: NDArray[np.int64]) -> tuple[RankEvents, int
 
 
 def requests_of(
-    events: RankEvents, files: Sequence[RankFile], count: int
-) -> RankRequests:
-    """Describe what the first `count` events do with requests."""
-    return RankRequests(
-        variant=events.columns.variant[:count],
-        action=events.action,
-        reference=events.columns.reference[:count],
-        stream=None if events.stream is None else events.stream[:count],
-        lists=[file.definitions.lists for file in files],
-        persistent=[file.facts.persistent for file in files],
-        foreign=events.foreign,
-        statuses=statuses_of(events.statuses),
-    )
-
-
-def end_without_finalize(file: RankFile, scale: TimeScale, last_ns: int) -> int:
-    """Return when a rank ended that did not call MPI_Finalize [ns].
+    events: RankEvents, files: Sequence[RankFile], first: NDArray[np.int64]
+) -> Iterator[RankRequests]:
+    """Describe what the events of each rank do with requests.
 
     Parameters
     ----------
-    file : RankFile
-    scale : TimeScale
-    last_ns : int
-        End of its last event [ns].
+    events : RankEvents
+    files : sequence of RankFile
+    first : (ranks + 1,) int64 array
+        Where the calls of each rank begin now.
     """
-    stop = file.definitions.end
-    if stop is None or stop.reason not in _ENDED:
-        return last_ns
-    unit_ns = scale.ns_per_unit / 2**file.header.unit_shift
-    since = (stop.ticks - file.header.start_ticks) * unit_ns
-    return max(last_ns, scale.origin_ns + min(int(since), 1 << 61))
+    statuses = statuses_of(events.statuses)
+    alone, stream = len(first) == 2, events.stream
+    for number, (begin, end) in enumerate(pairwise(first.tolist())):
+        own = files if alone else files[number : number + 1]
+        yield RankRequests(
+            variant=events.columns.variant[begin:end],
+            action=events.action,
+            reference=events.columns.reference[begin:end],
+            stream=None if stream is None else stream[begin:end],
+            lists=[file.definitions.lists for file in own],
+            persistent=[file.facts.persistent for file in own],
+            foreign=events.foreign,
+            statuses=statuses,
+        )
 
 
 def foreign_of(table: NDArray[np.void], index: Mapping[int, int]) -> NDArray[np.void]:

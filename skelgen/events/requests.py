@@ -81,7 +81,7 @@ def dtype(name: str) -> np.dtype[np.void]:
 
 
 def _pointer(array: NDArray[Any], kind: str) -> Any:
-    return kernel().ffi.cast(f"{kind} *", array.ctypes.data)
+    return kernel().ffi.from_buffer(f"{kind}[]", array)
 
 
 @dataclass(slots=True, eq=False)

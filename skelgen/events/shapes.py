@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.communicators import Communicators
+from skelgen.events.epochs import on_window
 from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
@@ -19,6 +22,7 @@ from skelgen.events.functions import (
     FunctionInfo,
     function_info,
 )
+from skelgen.events.rows import joined_rows
 from skelgen.events.sizes import set_own_ranks, set_sizes
 from skelgen.events.types import (
     FAILED_POLL,
@@ -74,6 +78,11 @@ class Names:
     sites: dict[str, int] = field(default_factory=lambda: {UNKNOWN_SITE: 0})
     #: What shapes mean, by all that it depends on: most ranks define the same.
     meanings: dict[Hashable, _Meaning] = field(default_factory=dict)
+    #: Numbers of what files define, and of the same by the identity of its parts.
+    defined: dict[Hashable, int] = field(default_factory=dict)
+    seen: dict[tuple[int, ...], tuple[int, tuple[object, ...]]] = field(
+        default_factory=dict
+    )
 
     def function(self, name: str) -> int:
         """Return the number of a function."""
@@ -82,6 +91,17 @@ class Names:
     def site(self, frames: tuple[tuple[str, int], ...]) -> int:
         """Return the number of a call site."""
         return self.sites.setdefault(site_name(frames), len(self.sites))
+
+    def definitions(self, file: RankFile) -> int:
+        """Return a number of the functions, types and call sites of a file."""
+        known = file.definitions
+        parts = (known.functions, known.types, known.sites)
+        identity = tuple(map(id, parts))
+        if identity not in self.seen:
+            content = tuple(tuple(part.items()) for part in parts)
+            number = self.defined.setdefault(content, len(self.defined))
+            self.seen[identity] = number, parts  # which keeps them, and their identity
+        return self.seen[identity][0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +122,8 @@ class FileShapes:
         How many ranks a peer can be; 0: the call has none.
     begins, ends, controls : (shapes,) bool arrays
         MPI_Init, MPI_Finalize and MPI_Pcontrol.
+    windows : bool
+        Whether some are calls on windows.
     """
 
     raw: NDArray[np.void]
@@ -112,6 +134,24 @@ class FileShapes:
     begins: NDArray[np.bool_]
     ends: NDArray[np.bool_]
     controls: NDArray[np.bool_]
+    windows: bool
+
+
+def joined(shapes: Sequence[FileShapes]) -> FileShapes:
+    """Join what the shapes of some files mean."""
+    if len(shapes) == 1:
+        return shapes[0]
+    arrays = ("action", "peers", "begins", "ends", "controls")
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in shapes]) for name in arrays
+    }
+    for name in ("raw", "rows"):
+        columns[name] = joined_rows([getattr(one, name) for one in shapes])
+    return FileShapes(
+        names=tuple(chain(*(one.names for one in shapes))),
+        windows=any(one.windows for one in shapes),
+        **columns,
+    )
 
 
 def plain_name(function: str) -> str:
@@ -141,6 +181,7 @@ class _Meaning:
     begins: NDArray[np.bool_]
     ends: NDArray[np.bool_]
     controls: NDArray[np.bool_]
+    windows: bool
 
 
 #: Columns of the kernel's shapes that a meaning depends on, and those that it sets.
@@ -162,15 +203,15 @@ def interpret(
     names : Names
         Extended here.
     """
-    known = file.definitions
+    shapes = file.shapes
     key = (
-        *(tuple(one.items()) for one in (known.functions, known.types, known.sites)),
-        *(file.shapes[column].tobytes() for column in _MEANS),
+        names.definitions(file),
+        *(shapes[column].tobytes() for column in _MEANS),
     )
     if key not in names.meanings:
         names.meanings[key] = _meaning(file, names)
     meaning = names.meanings[key]
-    raw, rows = file.shapes.copy(), meaning.rows.copy()
+    raw, rows = shapes.copy(), meaning.rows.copy()
     for column in _SET:
         raw[column] = meaning.raw[column]
     set_own_ranks(file, raw)
@@ -188,6 +229,7 @@ def interpret(
         begins=meaning.begins,
         ends=meaning.ends,
         controls=meaning.controls,
+        windows=meaning.windows,
     )
 
 
@@ -217,6 +259,7 @@ def _meaning(file: RankFile, names: Names) -> _Meaning:
         begins=np.array([name in _BEGINS for name in plain], bool),
         ends=np.array([name in _ENDS for name in plain], bool),
         controls=np.array([name == "pcontrol" for name in plain], bool),
+        windows=any(on_window(name) for name in functions),
     )
 
 

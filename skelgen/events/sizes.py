@@ -49,7 +49,7 @@ def set_own_ranks(file: RankFile, raw: NDArray[np.void]) -> None:
 
 
 def _rule(kind: CallKind, name: str, has_a: bool, not_ready: bool) -> int:
-    from skelgen.trace.stream import kernel
+    from skelgen.trace.workspace import kernel
 
     lib = kernel().lib
     collective = kind in COLLECTIVES

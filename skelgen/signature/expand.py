@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,6 +75,8 @@ class _Expansion:
         kinds = [function_info(name).kind for name in signature.functions]
         point = np.isin(np.array(kinds, np.uint8), PARTNER_KINDS)
         self.relative = point[signature.symbols["function"]].tolist()
+        self.symbols = _columns(signature.symbols, ("family", "peer", "peer2"))
+        self.copied = _columns(signature.symbols, _COPIED)
         self.rows: dict[tuple[int, ...], int] = {}
         self.shape: list[NDArray[np.uint32]] = []
         self.size: list[NDArray[np.int64]] = []
@@ -128,20 +132,18 @@ class _Expansion:
 
     def _shape(self, symbol: int, rank: int, varying: int) -> int:
         """Return the shape of a symbol on a rank; `varying`: relative partner."""
-        row = self.signature.symbols[symbol]
-        family = int(row["family"])
+        family, peer, peer2 = self.symbols[symbol]
         communicator = NO_COMMUNICATOR
-        peers = [int(row[end]) for end in ("peer", "peer2")]
         if family >= 0:
             communicator, own, size = self.instance[family, rank]
-            peers = [varying if peer == VARYING else peer for peer in peers]
+            peer = varying if peer == VARYING else peer
+            peer2 = varying if peer2 == VARYING else peer2
             if self.relative[symbol]:
-                peers = [(p + own) % size if p >= 0 else p for p in peers]
-        function, flags, tag, tag2, datatype_bytes, op, site = (
-            int(row[name]) for name in _COPIED
-        )
+                peer = (peer + own) % size if peer >= 0 else peer
+                peer2 = (peer2 + own) % size if peer2 >= 0 else peer2
+        function, flags, tag, tag2, datatype_bytes, op, site = self.copied[symbol]
         key = (
-            function, flags, communicator, peers[0], tag, peers[1], tag2,
+            function, flags, communicator, peer, tag, peer2, tag2,
             datatype_bytes, op, site,
         )  # fmt: skip
         return self.rows.setdefault(key, len(self.rows))
@@ -164,6 +166,11 @@ class _Expansion:
             communicators=self.communicators,
             functions=self.signature.functions,
         )
+
+
+def _columns(rows: NDArray[np.void], names: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return some columns of each row as plain numbers."""
+    return list(zip(*(rows[name].tolist() for name in names), strict=True))
 
 
 def _communicators(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
-from skelgen.events.parts import parts_of
+from skelgen.events.parts import blocks_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.symbols.left_out_calls import fates_and_ages
@@ -178,7 +178,7 @@ def _prepare(
     sites = candidate_sites(pairs, inside)
     tags = canonical_tags(matching, pairs, inside, sites)
     size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
-    decided = decide(pairs, parts_of(calls.first), inside, ages, tags, size_bytes)
+    decided = decide(pairs, blocks_of(calls.first), inside, ages, tags, size_bytes)
     return decided, fate, sites
 
 

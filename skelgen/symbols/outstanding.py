@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import PERSISTENT
-from skelgen.events.parts import parts_of, rank_of, rank_slices
+from skelgen.events.parts import blocks_of, rank_slices, ranks_in
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
@@ -118,14 +118,12 @@ class _Look:
 
     def rows_vary(self) -> bool:
         """Say whether any site completes now one row of ages, now another."""
-        numbers, rank = _Numbers(self.sites), -1
-        for own in parts_of(self.first) if self.completes.any() else ():
-            if rank_of(self.first, own) != rank:
-                numbers, rank = _Numbers(self.sites), rank_of(self.first, own)
+        known = _RowsOfSites(self.sites)
+        for own in blocks_of(self.first) if self.completes.any() else ():
             pair = self.of_call[own]
             call = np.flatnonzero(self.completes[pair] & self.inside[own])
-            numbers.add(self.site[pair[call]], self.ages.of_call[own][call])
-            if numbers.vary.any():
+            rank = ranks_in(self.first, own)[call]
+            if known.vary(rank, self.site[pair[call]], self.ages.of_call[own][call]):
                 return True
         return False
 
@@ -165,6 +163,36 @@ class _Look:
             numbers[1].add(found.site[end], length)
             vary |= [one.vary for one in numbers]
         return at_once & vary[0], in_turn & vary[1]
+
+
+class _RowsOfSites:
+    """The first row of ages of each site of the rank whose calls go by."""
+
+    def __init__(self, sites: int) -> None:
+        self._rank, self._row = -1, np.full(sites, -1)
+
+    def vary(
+        self,
+        rank: NDArray[np.int64],
+        site: NDArray[np.int64],
+        row: NDArray[np.integer],
+    ) -> bool:
+        """Take the completions of a block; say whether a rank's site has other rows."""
+        if not len(rank):
+            return False
+        sites = len(self._row)
+        code, first = factorise(rank * sites + site)
+        known = row[first].astype(np.int64)
+        before = self._row[site[first]]
+        known = np.where((rank[first] == self._rank) & (before >= 0), before, known)
+        if (row != known[code]).any():
+            return True
+        if rank[-1] != self._rank:
+            self._rank = int(rank[-1])
+            self._row[:] = -1
+        last = rank[first] == self._rank
+        self._row[site[first][last]] = known[last]
+        return False
 
 
 class _Numbers:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING
-from skelgen.events.parts import parts_of, rank_of
+from skelgen.events.parts import blocks_of, ranks_in
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.keys import rows_by
 from skelgen.symbols.key_numbers import factorise_parts
@@ -122,7 +122,7 @@ def distinct_pairs(calls: Calls) -> Pairs:
     -------
     Pairs
     """
-    of_call, first_call = factorise_parts(parts_of(calls.first), _keys(calls))
+    of_call, first_call = factorise_parts(blocks_of(calls.first), _keys(calls))
     shape = calls.shapes[calls.shape[first_call]]
     rank_of = np.searchsorted(calls.first, first_call, side="right") - 1
     infos = [function_info(name) for name in calls.functions]
@@ -159,11 +159,13 @@ def distinct_pairs(calls: Calls) -> Pairs:
 
 
 def _keys(calls: Calls) -> Callable[[slice], NDArray[np.int64]]:
-    """Return a function for the keys of pairs in a part of one rank's calls."""
+    """Return a function for the keys of pairs in a block of calls."""
 
-    def keys(part: slice) -> NDArray[np.int64]:
-        rank = rank_of(calls.first, part)
-        return calls.shape[part] + np.int64(rank * len(calls.shapes))
+    def keys(block: slice) -> NDArray[np.int64]:
+        key = ranks_in(calls.first, block)
+        key *= len(calls.shapes)
+        key += calls.shape[block]
+        return key
 
     return keys
 

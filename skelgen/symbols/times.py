@@ -9,6 +9,7 @@ symbol's call, for the skeleton waits there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +17,14 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
 from skelgen.events.away import asleep_before
-from skelgen.events.parts import rank_slices
+from skelgen.events.parts import ranks_together
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import MOVED
 from skelgen.symbols.types import Fate, Lost
+
+_INSIDE, _COMPUTATION, _WAITING = (
+    np.uint8(one) for one in (Fate.INSIDE, Fate.COMPUTATION, Fate.WAITING)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +60,35 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     tail_ns = events.tail_ns.copy()
     tail_idle_ns = events.tail_asleep_ns.copy()
     waits, idle, late = _Sparse(), _Sparse(), list[int]()
-    for rank, own in enumerate(rank_slices(events.calls.first)):
-        outside = np.flatnonzero(fate[own] != Fate.INSIDE)
+    for ranks in _together(events.calls.first, fate):
+        first = events.calls.first[ranks.start : ranks.stop + 1]
+        own, rows = slice(*first[[0, -1]].tolist()), slice(ranks.start, ranks.stop)
+        edges = first - own.start
+        outside = np.flatnonzero(fate[own] != _INSIDE)
         asleep = asleep_before(events.away, own)
         waiting = _spend(compute_ns[own], asleep, events, fate, own)
-        tail_ns[rank] += _move_on(compute_ns[own], outside)
+        tail_ns[rows] += _move_on(compute_ns[own], outside, edges)
         if asleep is not None:
-            tail_idle_ns[rank] += _move_on(asleep, outside)
+            tail_idle_ns[rows] += _move_on(asleep, outside, edges)
             idle.add(asleep, own.start)
         if waiting is not None:
-            last = _move_on(waiting, outside)
+            last = _move_on(waiting, outside, edges)
             waits.add(waiting, own.start)
-            late += [last] if last else []
+            late += last[last != 0].tolist()
     if late:
         lost += (Lost(Fate.WAITING, -1, len(late), sum(late)),)
     return SymbolTimes(
         compute_ns, tail_ns, *waits.columns, *idle.columns, tail_idle_ns, lost
     )
+
+
+def _together(first: NDArray[np.int64], fate: NDArray[np.uint8]) -> Iterator[range]:
+    """Give ranks whose time is shared out together: alone, where they wait."""
+    for ranks in ranks_together(first):
+        if (fate[first[ranks.start] : first[ranks.stop]] == _WAITING).any():
+            yield from (range(rank, rank + 1) for rank in ranks)
+        else:
+            yield ranks
 
 
 class _Sparse:
@@ -100,10 +117,13 @@ def _spend(
     fate: NDArray[np.uint8],
     own: slice,
 ) -> NDArray[np.int64] | None:
-    """Turn the gaps before a rank's calls into computation; return waiting if any."""
-    folded = fate[own] == Fate.COMPUTATION
+    """Turn the gaps before calls into computation; return waiting if any.
+
+    The calls are of one rank, or of several that do not wait.
+    """
+    folded = fate[own] == _COMPUTATION
     waiting = None
-    polls = np.flatnonzero(fate[own] == Fate.WAITING)
+    polls = np.flatnonzero(fate[own] == _WAITING)
     if len(polls):
         gaps, amid = _polling(events, asleep, fate, own)
         folded[amid] = False
@@ -121,19 +141,29 @@ def _spend(
     return waiting
 
 
-def _move_on(amount_ns: NDArray[np.int64], outside: NDArray[np.int64]) -> int:
-    """Move what calls outside have to the next symbol; return what none follows."""
+def _move_on(
+    amount_ns: NDArray[np.int64],
+    outside: NDArray[np.int64],
+    first: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Move what calls outside have to the next symbol of their rank.
+
+    Return what none follows, of each rank.
+    """
+    left_ns = np.zeros(len(first) - 1, np.int64)
     if not len(outside):
-        return 0
-    begins = np.flatnonzero(np.diff(outside, prepend=outside[0] - 2) != 1)
+        return left_ns
+    rank = np.searchsorted(first, outside, side="right") - 1
+    breaks = (np.diff(outside) != 1) | (np.diff(rank) != 0)
+    begins = np.flatnonzero(np.concatenate([[True], breaks]))
     sums = np.add.reduceat(amount_ns[outside], begins)
-    following = outside[np.append(begins[1:], len(outside)) - 1] + 1
+    last = np.append(begins[1:], len(outside)) - 1
+    following, rank = outside[last] + 1, rank[last]
     amount_ns[outside] = 0
-    if following[-1] < len(amount_ns):
-        amount_ns[following] += sums
-        return 0
-    amount_ns[following[:-1]] += sums[:-1]
-    return int(sums[-1])
+    at_end = following == first[rank + 1]
+    amount_ns[following[~at_end]] += sums[~at_end]
+    left_ns[rank[at_end]] = sums[at_end]
+    return left_ns
 
 
 def _polling(

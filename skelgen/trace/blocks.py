@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.errors import InputError
-from skelgen.trace.rank_file import mapped, read_header
-from skelgen.trace.stream import (
-    DecodedTables,
-    EventColumns,
-    TimeScale,
-    attach,
-    dtype,
-    kernel,
-    let_go,
-    opened,
-    run,
-)
+from skelgen.trace.rank_file import changed, check_unchanged, mapped
+from skelgen.trace.stream import EventColumns, TimeScale, attach, let_go
 from skelgen.trace.types import RankFile
+from skelgen.trace.workspace import Workspace, dtype, kernel, run
 
 #: Events of a block when the caller does not care.
 BLOCK_EVENTS = 1 << 14
@@ -79,32 +68,31 @@ def blocks(
     """
     total = 0
     with mapped(file.path, file.used_bytes) as data:
-        if read_header(file.path) != file.header:
-            raise _changed(file)
-        with opened(data, file.header.header_bytes, file.used_bytes) as stream:
-            reader = _Reader(stream, shapes, scale, events)
+        check_unchanged(file, data)
+        workspace, begin = Workspace(), file.header.header_bytes
+        with workspace.opened(data, begin, file.used_bytes):
+            reader = _Reader(workspace, shapes, scale, events)
             while (block := reader.next()) is not None:
                 total += len(block.columns.variant)
                 yield block
                 let_go(data)
     if total != file.facts.events:
-        raise _changed(file)
-
-
-def _changed(file: RankFile) -> InputError:
-    return InputError(f"{file.path} changed while it was read; try again")
+        raise changed(file.path)
 
 
 class _Reader:
     """Runs the kernel until the block is full, and again."""
 
     def __init__(
-        self, stream: Any, shapes: NDArray[np.void], scale: TimeScale, events: int
+        self,
+        workspace: Workspace,
+        shapes: NDArray[np.void],
+        scale: TimeScale,
+        events: int,
     ) -> None:
-        self.stream, self.scale = stream, scale
-        self.tables = DecodedTables(stream)
-        self.tables.shapes = shapes.copy()
-        self.tables.attach()
+        self.stream, self.tables = workspace.stream, workspace.tables
+        self.scale = scale
+        self.tables.use(shapes)
         self.columns = EventColumns.of(events)
         self._make_room(max(64, events // 4))
         self.ended = False

@@ -45,10 +45,10 @@ def check(data: FileBytes, scan: Scan) -> CheckedFile:
         The file.
     scan : Scan
     """
-    rows = scan.definitions[scan.definitions["tag"] == trace_format()["REC_CHECK"]]
+    wanted = trace_format()["REC_CHECK"]
+    rows = [row for row in scan.records if row[-1] == wanted]
     begin = 0
-    for row in rows:
-        first, length = int(row["payload"]), int(row["length"])
+    for _, first, length, _ in rows:
         end, problem = _window(data, begin, first, length)
         stream.let_go(data)
         if problem is not None:
@@ -57,7 +57,7 @@ def check(data: FileBytes, scan: Scan) -> CheckedFile:
             break
         begin = end
     problem = None
-    if len(rows) and scan.stop == stream.END_STOP and scan.position > begin:
+    if rows and scan.stop == stream.END_STOP and scan.position > begin:
         problem = (f"an END record before byte {scan.position}", "its checksum")
     return CheckedFile(known=len(rows) > 0, end=begin, problem=problem)
 

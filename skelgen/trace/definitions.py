@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import accumulate
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TypeAlias
 
 from skelgen.documents.text_of_bytes import printable
 from skelgen.trace.definition_types import (
@@ -15,28 +12,96 @@ from skelgen.trace.definition_types import (
     CommunicatorDefinition,
     Definitions,
     End,
-    FunctionDefinition,
     LoadTotals,
     Looks,
     OffsetSample,
-    Ragged,
     RankUnseen,
     TouchedMemory,
-    TypeDefinition,
 )
 from skelgen.trace.format import trace_format
-from skelgen.trace.payload import Payload, PayloadError
+from skelgen.trace.payload import Payload, PayloadError, once
+from skelgen.trace.shared_definitions import (
+    ListReader,
+    NamedThings,
+    NameReader,
+    NumberLists,
+    Readers,
+    Record,
+    SharedDefinitions,
+    bound,
+)
+from skelgen.trace.stream import FileBytes
 
-_T = TypeVar("_T")
-_LARGEST_SIZE = 2**44
 _MOST_DIMENSIONS = 64
-_MOST_FRAMES = 1024
+#: Own and other group of a communicator, its grid, and which ways that is periodic.
+_Groups: TypeAlias = tuple[
+    tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[bool, ...]
+]
 #: Names in a record of what is not seen: the recorder writes 8 at most.
 _MOST_NAMES, _LONGEST_NAME = 64, 600
 
 
-class Collector:
-    """Takes definition records one by one.
+def read_definitions(
+    data: FileBytes,
+    records: Sequence[Record],
+    world_size: int,
+    shared: SharedDefinitions,
+) -> tuple[Definitions, tuple[int, str] | None]:
+    """Read the definition records of a file.
+
+    Parameters
+    ----------
+    data : bytes or mmap
+        The file.
+    records : sequence of Record
+        In their order.
+    world_size : int
+        Ranks in MPI_COMM_WORLD; groups with other ranks are damage.
+    shared : SharedDefinitions
+        Extended here.
+
+    Returns
+    -------
+    definitions : Definitions
+    problem : (int, str) or None
+        Where the first record stands that makes no sense, and what was read; then the
+        definitions are those before it.
+    """
+    own, names, lists = OwnReader(world_size), NameReader(), ListReader()
+    keys = shared.names.key(data, records), shared.lists.key(data, records)
+    named, listed = shared.names.get(keys[0]), shared.lists.get(keys[1])
+    readers = own.readers()
+    readers |= names.readers() if named is None else {}
+    readers |= lists.readers() if listed is None else {}
+    problem = _take(data, records, readers)
+    if named is None:
+        named = names.result()
+        if problem is None:
+            shared.names.add(keys[0], named)
+    if listed is None:
+        listed = lists.result()
+        if problem is None:
+            shared.lists.add(keys[1], listed)
+    return own.result(named, listed), problem
+
+
+def _take(
+    data: FileBytes, records: Sequence[Record], readers: Readers
+) -> tuple[int, str] | None:
+    """Read records; those of other tags are skipped."""
+    for offset, begin, length, tag in records:
+        reader = readers.get(tag)
+        if reader is None:
+            continue
+        try:
+            reader(Payload(data[begin : begin + length]))
+        except PayloadError as error:
+            return offset, str(error)
+    return None
+
+
+class OwnReader:
+    """Takes the records of what each rank says of itself one by one.
 
     Parameters
     ----------
@@ -46,14 +111,7 @@ class Collector:
 
     def __init__(self, world_size: int) -> None:
         self.world_size = world_size
-        self.functions: dict[int, FunctionDefinition] = {}
-        self.modules: dict[int, str] = {}
-        self.builds: dict[str, str] = {}
-        self.sites: dict[int, tuple[tuple[str, int], ...]] = {}
         self.communicators: dict[int, CommunicatorDefinition] = {}
-        self.types: dict[int, TypeDefinition] = {}
-        self.lists: list[NDArray[np.int64]] = []
-        self.vectors: list[NDArray[np.int64]] = []
         self.clocks: list[ClockSample] = []
         self.offsets: list[OffsetSample] = []
         self.passed: dict[int, int] = {}
@@ -66,50 +124,21 @@ class Collector:
         self.notes: list[str] = []
         self.unseen: RankUnseen | None = None
         self.end: End | None = None
-        constants = trace_format()
-        self._readers: dict[int, Callable[[Payload], None]] = {
-            constants["REC_FUNCTION"]: self._function,
-            constants["REC_MODULE"]: self._module,
-            constants["REC_SITE"]: self._site,
-            constants["REC_COMM"]: self._communicator,
-            constants["REC_TYPE"]: self._type,
-            constants["REC_LIST"]: self._list,
-            constants["REC_VECTOR"]: self._vector,
-            constants["REC_CLOCK"]: self._clock,
-            constants["REC_OFFSET"]: self._offset,
-            constants["REC_COUNT"]: self._count,
-            constants["REC_NOTE"]: self._note,
-            constants["REC_END"]: self._end,
-            constants["REC_WINDOW"]: self._window,
-            constants["REC_FILE"]: self._file,
-            constants["REC_USAGE"]: self._usage,
-            constants["REC_LOAD"]: self._load,
-            constants["REC_UNSEEN"]: self._unseen,
-            constants["REC_TOUCHED"]: self._touched,
-        }
 
-    def take(self, tag: int, payload: bytes) -> None:
-        """Read one record; those of unknown tags are skipped.
+    def readers(self) -> Readers:
+        """Return what reads its records."""
+        return bound(self, _own_tags())
 
-        Raises
-        ------
-        PayloadError
-            When the record does not read as what its tag says.
-        """
-        reader = self._readers.get(tag)
-        if reader is not None:
-            reader(Payload(payload))
-
-    def result(self) -> Definitions:
-        """Return what was taken so far."""
+    def result(self, named: NamedThings, listed: NumberLists) -> Definitions:
+        """Return what was taken so far, with what is shared."""
         return Definitions(
-            functions=self.functions,
-            sites=self.sites,
-            builds=self.builds,
+            functions=named.functions,
+            sites=named.sites,
+            builds=named.builds,
             communicators=self.communicators,
-            types=self.types,
-            lists=_ragged(self.lists),
-            vectors=_ragged(self.vectors),
+            types=named.types,
+            lists=listed.lists,
+            vectors=listed.vectors,
             clocks=tuple(self.clocks),
             offsets=tuple(self.offsets),
             passed=self.passed,
@@ -124,34 +153,12 @@ class Collector:
             end=self.end,
         )
 
-    def _function(self, payload: Payload) -> None:
-        number, function = payload.whole(_read_function)
-        _once(self.functions, number, function)
-
-    def _module(self, payload: Payload) -> None:
-        number = payload.varint()
-        path = payload.string()
-        _once(self.modules, number, path)
-        if payload.more:
-            self.builds[path] = payload.bytes().hex()
-
-    def _site(self, payload: Payload) -> None:
-        number, frames = payload.whole(_read_site)
-        for module, _ in frames:
-            if module not in self.modules:
-                raise PayloadError(f"a call site in the undefined module {module}")
-        named = tuple((self.modules[module], offset) for module, offset in frames)
-        _once(self.sites, number, named)
-
     def _communicator(self, payload: Payload) -> None:
         number = payload.varint(2**31)
         kind = trace_format().name("comm_kind", payload.varint())
         parent, sequence = payload.zigzag(2**31), payload.varint()
         twin, rank = payload.varint(), payload.zigzag(2**31)
-        members = payload.group(self.world_size)
-        remote = payload.group(self.world_size)
-        dimensions = payload.varint(_MOST_DIMENSIONS)
-        grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
+        members, remote, dims, periods = payload.next(_groups_in(self.world_size))
         if not 0 <= rank < len(members):
             raise PayloadError(f"own rank {rank} among {len(members)}")
         around = [_neighbours(payload, len(members)) for _ in range(2) if payload.more]
@@ -165,25 +172,12 @@ class Collector:
             rank=rank,
             members=members,
             remote=remote,
-            dims=tuple(size for size, _ in grid),
-            periods=tuple(bool(periodic) for _, periodic in grid),
+            dims=dims,
+            periods=periods,
             sources=sources,
             destinations=destinations,
         )
-        _once(self.communicators, number, definition)
-
-    def _type(self, payload: Payload) -> None:
-        _once(self.types, *payload.whole(_read_type))
-
-    def _list(self, payload: Payload) -> None:
-        self.lists.append(payload.whole(_read_list))
-
-    def _vector(self, payload: Payload) -> None:
-        payload.varint()
-        vector = payload.varints(payload.varint())
-        if len(vector) and vector.max() > _LARGEST_SIZE:
-            raise PayloadError(f"a count of {int(vector.max())}")
-        self.vectors.append(vector)
+        once(self.communicators, number, definition)
 
     def _clock(self, payload: Payload) -> None:
         place = trace_format().name("clock_place", payload.varint())
@@ -248,12 +242,12 @@ class Collector:
         )
 
     def _window(self, payload: Payload) -> None:
-        _once(self.windows, self._object(payload), payload.varint(2**62))
+        once(self.windows, self._object(payload), payload.varint(2**62))
 
     def _file(self, payload: Payload) -> None:
         number = self._object(payload)
         payload.varint()  # how it was opened
-        _once(self.files, number, payload.string())
+        once(self.files, number, payload.string())
 
     def _object(self, payload: Payload) -> int:
         number = payload.varint(2**31)
@@ -272,40 +266,37 @@ class Collector:
         self.end = End(reason, code, *numbers)
 
 
-def _read_function(payload: Payload) -> tuple[int, FunctionDefinition]:
-    number, name = payload.varint(), payload.string()
-    kind = trace_format().name("function_kind", payload.varint())
-    if not name.startswith("MPI_") or not name.isidentifier():
-        raise PayloadError(f"a function named {name[:40]!r}")
-    return number, FunctionDefinition(name, kind)
+@cache
+def _own_tags() -> dict[int, str]:
+    names = {
+        "COMM": "communicator",
+        "CLOCK": "clock",
+        "OFFSET": "offset",
+        "COUNT": "count",
+        "NOTE": "note",
+        "END": "end",
+        "WINDOW": "window",
+        "FILE": "file",
+        "USAGE": "usage",
+        "LOAD": "load",
+        "UNSEEN": "unseen",
+        "TOUCHED": "touched",
+    }
+    return {trace_format()[f"REC_{tag}"]: f"_{name}" for tag, name in names.items()}
 
 
-def _read_site(payload: Payload) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Read a site and its frames: numbers of modules, and offsets in them."""
-    number = payload.varint()
-    frames = [(payload.varint(), payload.varint())]
-    if payload.more:
-        callers = payload.varint(_MOST_FRAMES)
-        frames += [(payload.varint(), payload.varint()) for _ in range(callers)]
-    return number, tuple(frames)
+@cache
+def _groups_in(world_size: int) -> Callable[[Payload], _Groups]:
+    """Return what reads the groups and the grid of a communicator of a run."""
 
+    def read(payload: Payload) -> _Groups:
+        members, remote = (payload.group(world_size) for _ in range(2))
+        dimensions = payload.varint(_MOST_DIMENSIONS)
+        grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
+        dims = tuple(size for size, _ in grid)
+        return members, remote, dims, tuple(bool(periodic) for _, periodic in grid)
 
-def _read_type(payload: Payload) -> tuple[int, TypeDefinition]:
-    number, size = payload.varint(), payload.varint(_LARGEST_SIZE)
-    payload.zigzag()  # lower bound
-    payload.zigzag()  # extent
-    payload.varint()  # combiner
-    contiguous = bool(payload.varint())
-    return number, TypeDefinition(size, payload.string(), contiguous)
-
-
-def _read_list(payload: Payload) -> NDArray[np.int64]:
-    payload.varint()  # the kernel has checked that it is the next one
-    steps = payload.zigzags(payload.varint())
-    if len(steps) and np.abs(steps).max() > 2**32:
-        raise PayloadError(f"an age of {int(np.abs(steps).max())} requests")
-    ages: NDArray[np.int64] = np.cumsum(steps)
-    return ages
+    return read
 
 
 def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:
@@ -330,15 +321,3 @@ def _printable(payload: Payload) -> str:
 
 def _add(sums: dict[int, int], key: int, value: int) -> None:
     sums[key] = sums.get(key, 0) + value
-
-
-def _once(known: dict[int, _T], number: int, what: _T) -> None:
-    if number in known:
-        raise PayloadError(f"a second definition of number {number}")
-    known[number] = what
-
-
-def _ragged(rows: list[NDArray[np.int64]]) -> Ragged:
-    first = np.fromiter(accumulate(map(len, rows), initial=0), np.int64)
-    values = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-    return Ragged(first, values.astype(np.int64, copy=False))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace.definition_types import End
 from skelgen.trace.rank_file import (
     NO_HEADER,
+    RankReader,
     read_header,
-    read_rank_file,
     why_no_header,
 )
 from skelgen.trace.types import Header, RankFile, Trace
@@ -119,10 +120,10 @@ def read_ranks(
         Told of every byte that was read.
     """
     wanted = [file for file in paths.files if file[1].world_rank in ranks]
-    files = []
+    files, reader = [], RankReader()
     progress.start("reading the trace", sum(size for _, _, size in wanted))
     for path, header, size in wanted:
-        files.append(read_rank_file(path, header))
+        files.append(reader.read(path, header))
         progress.advance(size)
     progress.finish()
     return files
@@ -166,7 +167,8 @@ def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
         raise InputError(f"{folder} does not exist; give the folder of a recorded run")
     if not folder.is_dir():
         raise InputError(f"{folder} is a file; give the folder of a recorded run")
-    paths = sorted(path for path in folder.glob(PATTERN) if path.is_file())
+    found = (path for path in folder.glob(PATTERN) if path.is_file())
+    paths = sorted(found, key=attrgetter("name"))
     if not paths:
         raise InputError(
             f"{folder} holds no rank file ({PATTERN}); record a run with "

@@ -46,9 +46,25 @@ class Payload:
         found: _T = _read_before(self._data, read)
         return found
 
+    def next(self, read: Callable[[Payload], _T]) -> _T:
+        """Return what a function reads from here on; short rests are read once.
+
+        As for `whole`, what it returns is shared.
+        """
+        rest = self._data[self._at :]
+        if len(rest) > _SHORT:
+            return read(self)
+        found: _T
+        found, length = _read_next(rest, read)
+        self._at += length
+        return found
+
     def varint(self, limit: int = 2**64 - 1) -> int:
         """Read an unsigned number of at most `limit`."""
         data, at = self._data, self._at
+        if at < len(data) and data[at] < 0x80 and data[at] <= limit:
+            self._at = at + 1
+            return data[at]
         value = shift = 0
         while at < len(data) and shift < 70:
             byte = data[at]
@@ -135,6 +151,12 @@ def _read_before(data: bytes, read: Callable[[Payload], _T]) -> _T:
     return read(Payload(data))
 
 
+@lru_cache(maxsize=4096)
+def _read_next(data: bytes, read: Callable[[Payload], _T]) -> tuple[_T, int]:
+    payload = Payload(data)
+    return read(payload), payload._at
+
+
 @lru_cache(maxsize=1024)
 def _members(
     runs: tuple[tuple[int, int, int], ...], world_size: int
@@ -145,3 +167,10 @@ def _members(
     if any(not -1 <= rank < world_size for rank in ranks):
         raise PayloadError("a group with a rank outside of the world")
     return tuple(ranks)
+
+
+def once(known: dict[int, _T], number: int, what: _T) -> None:
+    """Note what a number stands for; a second definition of it is damage."""
+    if number in known:
+        raise PayloadError(f"a second definition of number {number}")
+    known[number] = what

@@ -6,6 +6,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from skelgen.errors import InputError
 from skelgen.trace import stream
 from skelgen.trace.checks import CheckedFile, check, header_problem, is_cut
 from skelgen.trace.definition_types import Definitions
-from skelgen.trace.definitions import Collector
+from skelgen.trace.definitions import read_definitions
 from skelgen.trace.format import trace_format
-from skelgen.trace.payload import PayloadError
+from skelgen.trace.shared_definitions import SharedDefinitions
 from skelgen.trace.stream import Decoded, EventColumns, FileBytes, Scan, TimeScale
 from skelgen.trace.types import Damage, Header, RankFile
+from skelgen.trace.workspace import Workspace
 
 _MOST_RANKS = 1 << 20
 _MOST_HEADER_BYTES = 1 << 16
@@ -34,6 +36,8 @@ NO_HEADER = "it ends before its header does"
 _LARGEST_SHIFT = 32
 #: A file that is larger is mapped if it can be [bytes].
 _MOST_READ_BYTES = 1 << 26
+#: A beginning of a file up to here is read instead of mapped [bytes].
+_SMALL_BYTES = 1 << 16
 
 
 @contextmanager
@@ -44,34 +48,46 @@ def contents(path: Path) -> Iterator[FileBytes]:
     to touch a page that is gone would end us. It keeps each page with anything in it,
     so a large file is mapped if its last one is such a page.
     """
-    with reading(path), path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - mmap.PAGESIZE, 0))
+    with reading(path), path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > _MOST_READ_BYTES:
+            file.seek(max(size - mmap.PAGESIZE, 0))
         if size <= _MOST_READ_BYTES or not file.read().strip(b"\0"):
             file.seek(0)
-            yield file.read()
+            yield file.readall()
             return
         with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as data:
             yield data
 
 
 @contextmanager
-def mapped(path: Path, size: int) -> Iterator[mmap.mmap]:
-    """Map the beginning of a file, of which the recorder takes nothing away.
+def mapped(path: Path, size: int) -> Iterator[FileBytes]:
+    """Give the beginning of a file, of which the recorder takes nothing away.
 
     Parameters
     ----------
     path : Path
     size : int
-        Up to the end of a complete record [bytes].
+        Up to the end of a complete record [bytes]; mapped if that is large.
     """
-    try:
-        with reading(path), path.open("rb") as file:
+    with reading(path), path.open("rb", buffering=0) as file:
+        if size <= _SMALL_BYTES:
+            start = file.read(size)
+            if len(start) != size:
+                raise changed(path)
+            yield start
+            return
+        try:
             data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-    except ValueError as error:  # it is shorter now
-        raise InputError(f"{path} changed while it was read; try again") from error
+        except ValueError as error:  # it is shorter now
+            raise changed(path) from error
     with data:
         yield data
+
+
+def changed(path: Path) -> InputError:
+    """Return the error that says that a file is not what it was."""
+    return InputError(f"{path} changed while it was read; try again")
 
 
 def read_header(path: Path) -> Header | None:
@@ -85,11 +101,30 @@ def read_header(path: Path) -> Header | None:
     InputError
         When the file is no trace, or one of another version.
     """
-    layout = trace_format().header
-    with reading(path), path.open("rb") as file:
+    with reading(path), path.open("rb", buffering=0) as file:
         start = file.read(_start_bytes())
-        size = path.stat().st_size
-    magic = trace_format().magic
+        size = os.fstat(file.fileno()).st_size
+    return _header_in(path, start, size)
+
+
+def check_unchanged(file: RankFile, data: FileBytes) -> None:
+    """Refuse a file that does not begin with the header that it had.
+
+    Parameters
+    ----------
+    file : RankFile
+        As it was.
+    data : bytes or mmap
+        Its bytes now.
+    """
+    start = data[: _start_bytes()]
+    if _header_in(file.path, start, len(data)) != file.header:
+        raise changed(file.path)
+
+
+def _header_in(path: Path, start: bytes, size: int) -> Header | None:
+    """Read the header in the first bytes of a file, see `read_header`."""
+    layout, magic = trace_format().header, trace_format().magic
     if not start.strip(b"\0") or (len(start) < len(magic) and magic.startswith(start)):
         return None
     if header_problem(start) is not None:
@@ -102,7 +137,7 @@ def read_header(path: Path) -> Header | None:
     _check_version(path, start)
     if len(start) < layout.itemsize:
         return None
-    header = _header(np.frombuffer(start[: layout.itemsize], layout)[0])
+    header = _header(np.frombuffer(start[: layout.itemsize], layout)[0].item())
     _check_header(path, header, size)
     return header
 
@@ -142,20 +177,13 @@ def _check_version(path: Path, start: bytes) -> None:
         )
 
 
-def _text(field: Any) -> str:
-    return bytes(field).split(b"\0")[0].decode(errors="replace")
-
-
-def _header(record: Any) -> Header:
-    family = trace_format().name("mpi_family", int(record["mpi_family"]))
-    numbers = {
-        name: int(record[name])
-        for name in Header.__slots__
-        if name in record.dtype.names and record.dtype[name].kind in "iu"
-    }
-    texts = {name: _text(record[name]) for name in ("mpi_library", "host", "program")}
-    boot = _text(record["boot_id"])
-    return Header(**{**numbers, **texts, "mpi_family": family, "boot_id": boot})  # type: ignore[arg-type]
+def _header(values: tuple[Any, ...]) -> Header:
+    """Return the header with the values of its columns."""
+    known = dict(zip(trace_format().header.names or (), values, strict=True))
+    for name in ("mpi_library", "host", "program", "boot_id"):
+        known[name] = known[name].split(b"\0")[0].decode(errors="replace")
+    known["mpi_family"] = trace_format().name("mpi_family", known["mpi_family"])
+    return Header(*(known[name] for name in Header.__slots__))
 
 
 def _check_header(path: Path, header: Header, size: int) -> None:
@@ -188,23 +216,40 @@ def _check_header(path: Path, header: Header, size: int) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RankReader:
+    """Reads one file after the other: all but their events, which are only checked.
+
+    Attributes
+    ----------
+    workspace : Workspace
+    shared : SharedDefinitions
+        What the files define alike.
+    """
+
+    workspace: Workspace = field(default_factory=Workspace)
+    shared: SharedDefinitions = field(default_factory=SharedDefinitions)
+
+    def read(self, path: Path, header: Header) -> RankFile:
+        """Read a file with this header."""
+        with contents(path) as data:
+            return _read(path, header, data, self)
+
+
 def read_rank_file(path: Path, header: Header) -> RankFile:
     """Read everything of a file except its events, which are only checked."""
-    with contents(path) as data:
-        return _read(path, header, data)
+    return RankReader().read(path, header)
 
 
-def _read(path: Path, header: Header, data: FileBytes) -> RankFile:
+def _read(path: Path, header: Header, data: FileBytes, reader: RankReader) -> RankFile:
     size = end = len(data)
     if size < header.header_bytes:
-        raise InputError(f"{path} changed while it was read; try again")
+        raise changed(path)
     problem: tuple[int, str, str] | None = None
     while True:
-        scan = stream.scan(data, header, end)
+        scan = stream.scan(data, header, end, reader.workspace)
         checked = check(data, scan)
-        collector = Collector(header.world_size)
-        bad = _first_problem(collector, data, scan, checked)
-        definitions = collector.result()
+        definitions, bad = _definitions(header, data, scan, checked, reader.shared)
         if bad is None:
             break
         end, problem = max(bad[0], header.header_bytes), bad
@@ -223,25 +268,30 @@ def _read(path: Path, header: Header, data: FileBytes) -> RankFile:
     )
 
 
-def _first_problem(
-    collector: Collector, data: FileBytes, scan: Scan, checked: CheckedFile
-) -> tuple[int, str, str] | None:
-    """Find what must not be used: its offset, what was read and what was expected.
+def _definitions(
+    header: Header,
+    data: FileBytes,
+    scan: Scan,
+    checked: CheckedFile,
+    shared: SharedDefinitions,
+) -> tuple[Definitions, tuple[int, str, str] | None]:
+    """Read definitions and find what must not be used: its offset, read, expected.
 
     Where a record makes no sense that no checksum covers, its neighbours may be
     damaged too: nothing behind the last checksum is used.
     """
+    found, wrong = read_definitions(data, scan.records, header.world_size, shared)
     if checked.problem is not None:
-        return checked.end, *checked.problem
-    bad = _collect(collector, data, scan)
+        return found, (checked.end, *checked.problem)
+    bad = None if wrong is None else (*wrong, "a definition that makes sense")
     if bad is None:
-        bad = _undefined(scan, collector.result())
+        bad = _undefined(scan, found)
     odd_stops = (*stream.GOOD_STOPS, stream.SHORT_STOP)
     if bad is None and checked.known and scan.stop not in odd_stops:
         bad = (scan.position, *stream.DAMAGE[scan.stop])
     if bad is None or not checked.known or bad[0] < checked.end:
-        return bad
-    return checked.end, f"{bad[1]} at byte {bad[0]}", bad[2]
+        return found, bad
+    return found, (checked.end, f"{bad[1]} at byte {bad[0]}", bad[2])
 
 
 def _odd_end(
@@ -268,22 +318,10 @@ def _damage(
     return Damage(path.name, rank, thread, offset, read, expected)
 
 
-def _collect(
-    collector: Collector, data: FileBytes, scan: Scan
-) -> tuple[int, str, str] | None:
-    """Read all definitions; return where the first bad one lies and what it is."""
-    for offset, begin, length, tag in scan.definitions.tolist():
-        try:
-            collector.take(tag, data[begin : begin + length])
-        except PayloadError as error:
-            return offset, str(error), "a definition that makes sense"
-    return None
-
-
 def _undefined(scan: Scan, definitions: Definitions) -> tuple[int, str, str] | None:
     """Find the first shape that refers to what is not defined."""
     shapes = scan.shapes
-    bad = np.zeros(len(shapes), bool)
+    bad: list[NDArray[np.bool_]] = []
     for columns, known, none in (
         (("function",), definitions.functions, None),
         (("site",), definitions.sites, 0),
@@ -291,24 +329,22 @@ def _undefined(scan: Scan, definitions: Definitions) -> tuple[int, str, str] | N
         (("comm",), definitions.communicators, -1),
     ):
         for column in columns:
-            bad |= _not_in(shapes[column], known.keys(), none)
-    if not bad.any():
+            wrong = set(shapes[column].tolist()).difference(known) - {none}
+            if wrong:
+                bad.append(np.isin(shapes[column], list(wrong)))
+    if not bad:
         return None
-    shape = shapes[np.flatnonzero(bad)[0]]
+    shape = shapes[np.flatnonzero(np.any(bad, axis=0))[0]]
     read = "a call shape of an undefined function, type, communicator or site"
     return int(shape["offset"]), read, "defined ones"
 
 
-def _not_in(column: NDArray[Any], known: Any, none: int | None) -> NDArray[np.bool_]:
-    numbers = column.tolist()
-    wrong = set(numbers).difference(known) - {none}
-    if not wrong:
-        return np.zeros(len(numbers), bool)
-    return np.array([number in wrong for number in numbers], bool)
-
-
 def decode(
-    file: RankFile, shapes: NDArray[np.void], columns: EventColumns, scale: TimeScale
+    file: RankFile,
+    shapes: NDArray[np.void],
+    columns: EventColumns,
+    scale: TimeScale,
+    workspace: Workspace | None = None,
 ) -> Decoded:
     """Decode the events of a file into columns.
 
@@ -321,18 +357,21 @@ def decode(
     columns : EventColumns
         Of ``file.facts.events`` events; filled here.
     scale : TimeScale
+    workspace : Workspace, optional
+        Used again for many files.
 
     Raises
     ------
     InputError
         When the file is not the one any more that was opened.
     """
+    header, facts = file.header, file.facts
     with mapped(file.path, file.used_bytes) as data:
-        if read_header(file.path) != file.header:
-            raise InputError(f"{file.path} changed while it was read; try again")
+        check_unchanged(file, data)
+        end = file.used_bytes
         decoded = stream.decode(
-            data, file.header, file.used_bytes, file.facts, shapes, columns, scale
+            data, header, end, facts, shapes, columns, scale, workspace
         )
-    if decoded.events != file.facts.events:
-        raise InputError(f"{file.path} changed while it was read; try again")
+    if decoded.events != facts.events:
+        raise changed(file.path)
     return decoded

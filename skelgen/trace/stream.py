@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.trace.format import struct_dtype
 from skelgen.trace.types import Header, TraceFacts
+from skelgen.trace.workspace import Workspace, dtype, kernel, pointer, run
 
-_FIRST_ROWS = 256
 #: What a file holds, read or mapped.
 FileBytes: TypeAlias = bytes | mmap.mmap
 #: What is read of a file before its pages are let go [bytes].
@@ -59,6 +56,15 @@ class Scan:
     definitions: NDArray[np.void]
     shapes: NDArray[np.void]
     facts: TraceFacts
+
+    @property
+    def records(self) -> list[list[int]]:
+        """Return the rows of `definitions` as numbers: all columns are int64."""
+        columns = len(self.definitions.dtype.names or ())
+        rows: list[list[int]] = (
+            self.definitions.view(np.int64).reshape(-1, columns).tolist()
+        )
+        return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,96 +149,10 @@ class Decoded:
     implausible: int
 
 
-@cache
-def kernel() -> Any:
-    """Return the compiled module, loaded when it is first needed."""
-    import skelgen._kernels._decode as module
-
-    return module
-
-
-@cache
-def dtype(name: str) -> np.dtype[np.void]:
-    """Return the dtype of one of the kernel's structs, without ``skelgen_``."""
-    return struct_dtype(kernel().ffi, f"skelgen_{name}")
-
-
-def pointer(array: NDArray[Any], kind: str) -> Any:
-    """Return the address of an array as a C pointer."""
-    return kernel().ffi.cast(f"{kind} *", array.ctypes.data)
-
-
-class DecodedTables:
-    """Arrays that the kernel fills and that grow when it asks for it."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-        self.definitions = np.zeros(_FIRST_ROWS, dtype("definition"))
-        self.shapes = np.zeros(_FIRST_ROWS, dtype("call_shape"))
-        self.variants = np.zeros(0, dtype("variant"))
-        self.slots = np.zeros(0, np.uint32)
-        self.attach()
-
-    def attach(self) -> None:
-        """Tell the kernel where the tables are."""
-        stream = self.stream
-        stream.definitions = pointer(self.definitions, "struct skelgen_definition")
-        stream.definition_capacity = len(self.definitions)
-        stream.shapes = pointer(self.shapes, "struct skelgen_call_shape")
-        stream.shape_capacity = len(self.shapes)
-        stream.variants = pointer(self.variants, "struct skelgen_variant")
-        stream.variant_capacity = len(self.variants)
-        stream.slots = pointer(self.slots, "uint32_t")
-        stream.slot_bits = max(len(self.slots).bit_length() - 1, 0)
-
-    def grow(self, stop: int) -> bool:
-        """Enlarge the table that is full; false when none is."""
-        if stop == kernel().lib.SKELGEN_STOP_GROW_DEFINITIONS:
-            self.definitions = _doubled(self.definitions)
-        elif stop == kernel().lib.SKELGEN_STOP_GROW_SHAPES:
-            self.shapes = _doubled(self.shapes)
-        elif stop == kernel().lib.SKELGEN_STOP_GROW_VARIANTS:
-            self.variants = _doubled(self.variants)
-            bits = (2 * len(self.variants) - 1).bit_length()
-            self.slots = np.zeros(1 << bits, np.uint32)
-        else:
-            return False
-        self.attach()
-        if stop == kernel().lib.SKELGEN_STOP_GROW_VARIANTS:
-            kernel().lib.skelgen_decode_rehash(self.stream)
-        return True
-
-
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    larger = np.zeros(max(2 * len(array), _FIRST_ROWS), array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-@contextmanager
-def opened(data: Any, begin: int, end: int) -> Iterator[Any]:
-    """Give a kernel stream over some bytes, to be read from `begin` on."""
-    ffi = kernel().ffi
-    stream = ffi.new("struct skelgen_stream *")
-    with ffi.from_buffer(data) as view:
-        stream.data = ffi.cast("uint8_t *", view)
-        stream.size = end
-        stream.position, stream.pause = begin, end
-        yield stream
-
-
 def let_go(data: Any) -> None:
     """Tell the system that the pages of a file need not stay in memory."""
     if isinstance(data, mmap.mmap):
         data.madvise(mmap.MADV_DONTNEED)
-
-
-def run(stream: Any, tables: DecodedTables) -> int:
-    """Decode until the kernel stops for another reason than a full table."""
-    while True:
-        stop = int(kernel().lib.skelgen_decode(stream))
-        if not tables.grow(stop):
-            return stop
 
 
 def checksum(data: Any, begin: int, end: int, before: int = 0) -> int:
@@ -252,9 +172,8 @@ def checksum(data: Any, begin: int, end: int, before: int = 0) -> int:
     'e3069283'
     """
     ffi, lib = kernel().ffi, kernel().lib
-    with ffi.from_buffer(data) as view:
-        first = ffi.cast("uint8_t *", view) + begin
-        return int(lib.skelgen_checksum(before, first, end - begin))
+    with ffi.from_buffer("uint8_t[]", data) as view:
+        return int(lib.skelgen_checksum(before, view + begin, end - begin))
 
 
 def _facts(stream: Any) -> TraceFacts:
@@ -278,7 +197,9 @@ def _facts(stream: Any) -> TraceFacts:
     )
 
 
-def scan(data: Any, header: Header, end: int) -> Scan:
+def scan(
+    data: Any, header: Header, end: int, workspace: Workspace | None = None
+) -> Scan:
     """Walk through a file once: check its records and find its definitions.
 
     Parameters
@@ -288,9 +209,12 @@ def scan(data: Any, header: Header, end: int) -> Scan:
     header : Header
     end : int
         Nothing from here on is read [bytes].
+    workspace : Workspace, optional
+        Used again for many files.
     """
-    with opened(data, header.header_bytes, end) as stream:
-        tables, stop = DecodedTables(stream), kernel().lib.SKELGEN_STOP_PAUSE
+    workspace = workspace or Workspace()
+    with workspace.opened(data, header.header_bytes, end) as stream:
+        tables, stop = workspace.tables, kernel().lib.SKELGEN_STOP_PAUSE
         while stop == kernel().lib.SKELGEN_STOP_PAUSE:
             let_go(data)
             stream.pause = min(stream.position + _READ_BYTES, end)
@@ -298,8 +222,8 @@ def scan(data: Any, header: Header, end: int) -> Scan:
         return Scan(
             stop=stop,
             position=stream.position,
-            definitions=tables.definitions[: stream.definition_count],
-            shapes=tables.shapes[: stream.shape_count],
+            definitions=tables.definitions[: stream.definition_count].copy(),
+            shapes=tables.shapes[: stream.shape_count].copy(),
             facts=_facts(stream),
         )
 
@@ -346,6 +270,7 @@ def decode(  # the inputs of one pass
     shapes: NDArray[np.void],
     columns: EventColumns,
     scale: TimeScale,
+    workspace: Workspace | None = None,
 ) -> Decoded:
     """Decode the events of a file that `scan` has walked through.
 
@@ -360,15 +285,17 @@ def decode(  # the inputs of one pass
     columns : EventColumns
         Filled here.
     scale : TimeScale
+    workspace : Workspace, optional
+        Used again for many files.
     """
+    workspace = workspace or Workspace()
     statuses = np.zeros(facts.statuses, dtype("status"))
     foreign = np.zeros(facts.foreign, dtype("foreign"))
     vectors = np.zeros(facts.vectors, dtype("vectors"))
     away = np.zeros(facts.away, dtype("away"))
-    with opened(data, header.header_bytes, end) as stream:
-        tables = DecodedTables(stream)
-        tables.shapes = shapes.copy()
-        tables.attach()
+    with workspace.opened(data, header.header_bytes, end) as stream:
+        tables = workspace.tables
+        tables.use(shapes)
         attach(stream, columns, (statuses, foreign, vectors), scale)
         stream.away = pointer(away, "struct skelgen_away")
         stream.away_capacity = len(away)

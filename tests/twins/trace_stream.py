@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.trace.format import trace_format
-from skelgen.trace.stream import (
-    Decoded,
-    EventColumns,
-    Scan,
-    TimeScale,
-    dtype,
-    kernel,
-)
+from skelgen.trace.stream import Decoded, EventColumns, Scan, TimeScale
 from skelgen.trace.types import Header, TraceFacts
+from skelgen.trace.workspace import dtype, kernel
 
 _LARGEST_SIZE = 1 << 44
 _LATEST_UNITS = 1 << 61

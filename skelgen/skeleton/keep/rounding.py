@@ -13,8 +13,9 @@ of its target.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +131,22 @@ def _apart(demand: Demand) -> NDArray[np.bool_]:
     return apart
 
 
+class _Members:
+    """The classes of each type with their calls, or the types of each class."""
+
+    def __init__(
+        self, owner: NDArray[np.int64], member: NDArray[np.int64], calls: NDArray[Any]
+    ) -> None:
+        order = np.argsort(owner, kind="stable")
+        self._owner = owner[order]
+        self._member, self._calls = member[order], calls[order]
+
+    def of(self, owner: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the members of one owner and their calls."""
+        edges = np.searchsorted(self._owner, (owner, owner + 1))
+        return self._member[slice(*edges)], self._calls[slice(*edges)]
+
+
 class _Repair:
     """Bring classes to their target, one unit at a time."""
 
@@ -146,12 +163,9 @@ class _Repair:
             minlength=classes,
         )
         self.off = held - self.target
-        self.of_type = _ragged(
-            demand.member_type, demand.member_class, demand.member_calls, len(kept)
-        )
-        self.of_class = _ragged(
-            demand.member_class, demand.member_type, demand.member_calls, classes
-        )
+        calls = demand.member_calls
+        self.of_type = _Members(demand.member_type, demand.member_class, calls)
+        self.of_class = _Members(demand.member_class, demand.member_type, calls)
         self.given_up = ~demand.relevant
 
     def run(self) -> NDArray[np.int64]:
@@ -169,21 +183,21 @@ class _Repair:
     def _improve(self, worst: int) -> bool:
         step = -1 if self.off[worst] > 0 else 1
         best, least = -1, -1e-9
-        for t in self.of_class[worst][0].tolist():
+        for t in self.of_class.of(worst)[0].tolist():
             if 0 <= self.kept[t] + step <= self.demand.number[t]:
                 change = self._change(t, step)
                 if change < least:
                     best, least = t, change
         if best < 0:
             return False
-        classes, calls = self.of_type[best]
+        classes, calls = self.of_type.of(best)
         self.kept[best] += step
         self.off[classes] += step * calls
         return True
 
     def _change(self, t: int, step: int) -> float:
         """Return how much worse one more (or less) of a type makes its classes."""
-        classes, calls = self.of_type[t]
+        classes, calls = self.of_type.of(t)
         before, after = self.off[classes], self.off[classes] + step * calls
         allowed = self.allowed[classes]
         held = self.demand.relevant[classes]
@@ -192,16 +206,3 @@ class _Repair:
         scale = np.maximum(self.target[classes], 1.0)
         near = ((after**2 - before**2) / scale).sum() * 1e-6
         return float((beyond / scale)[held].sum() + near)
-
-
-def _ragged(
-    row: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    rows: int,
-) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    order = np.argsort(row, kind="stable")
-    ends = np.cumsum(np.bincount(row, minlength=rows))[:-1]
-    return list(
-        zip(np.split(first[order], ends), np.split(second[order], ends), strict=True)
-    )

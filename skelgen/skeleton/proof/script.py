@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from skelgen.events.functions import (
     TWO_SIDED,
     WITH_PARTNERS,
 )
-from skelgen.events.types import NO_PEER, PROC_NULL
+from skelgen.events.types import NO_PEER
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.keep.expansion import weigh
-from skelgen.skeleton.quantities.communicator_places import places_in
+from skelgen.skeleton.proof.channels import Channels, FilledRows, MemberPlaces
 from skelgen.skeleton.quantities.vectors import is_pairwise
 from skelgen.skeleton.types import Operation, Program
 from skelgen.symbols.types import VARYING
@@ -27,6 +27,7 @@ from skelgen.symbols.types import VARYING
 SYNCHRONOUS, BUFFERED = 1, 2
 _MODES = {"synchronous": SYNCHRONOUS, "buffered": BUFFERED}
 NOBODY = -1
+_Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +111,39 @@ def script_of(
     symbols : SYMBOL_DTYPE array
     families : sequence of CommunicatorFamily
     """
-    collector = _Collector(functions, symbols, families)
-    strings = [_string(program) for program in programs]
-    owner = {
-        rank: (number, place)
-        for number, program in enumerate(programs)
-        for place, rank in enumerate(program.ranks)
-    }
-    rows, first = [], [0]
-    for rank in sorted(owner):
-        number, place = owner[rank]
-        start = collector.rows
-        created = collector.rank(rank, place, programs[number])
-        string = strings[number]
-        rows.append(string + np.int32(start))
-        first.append(first[-1] + len(string))
-        collector.request_first.append(collector.request_first[-1] + created)
-    return collector.script(
-        np.array(first, np.int64),
-        np.concatenate(rows) if rows else np.zeros(0, np.int32),
+    ranks = np.concatenate(
+        [np.zeros(0, np.int64), *(np.array(one.ranks, np.int64) for one in programs)]
     )
+    owner = np.repeat(np.arange(len(programs)), [len(one.ranks) for one in programs])
+    order = np.argsort(ranks, kind="stable")
+    begin = np.empty(len(ranks), np.int64)
+    begin[order], rows = _begins(
+        [len(one.operations) for one in programs], owner[order]
+    )
+    rows_of = _Rows(rows, MemberPlaces(families), functions)
+    created, done = [], 0
+    for program in programs:
+        own = slice(done, done + len(program.ranks))
+        created.append(rows_of.add(program, begin[own], ranks[own], symbols))
+        done = own.stop
+    strings = [_string(program) for program in programs]
+    first = np.append(*_begins([len(one) for one in strings], owner[order]))
+    parts = [
+        strings[number] + np.int32(at)
+        for number, at in zip(owner[order].tolist(), begin[order].tolist(), strict=True)
+    ]
+    return rows_of.script(
+        first,
+        np.concatenate([np.zeros(0, np.int32), *parts]),
+        np.append(*_begins(created, owner[order])),
+    )
+
+
+def _begins(lengths: Sequence[int], owner: _Integers) -> tuple[_Integers, int]:
+    """Return where ranks begin that are as long as their programs, and the end."""
+    length = np.array(lengths, np.int64)[owner]
+    ends = np.cumsum(length)
+    return ends - length, int(length.sum())
 
 
 def _string(program: Program) -> NDArray[np.int32]:
@@ -141,167 +155,125 @@ def _string(program: Program) -> NDArray[np.int32]:
     return found
 
 
-@dataclass(slots=True)
-class _Collector:
-    """Collects the rows of a script."""
+class _Rows:
+    """The rows of a script, filled for an operation on all ranks of its program."""
 
-    functions: Sequence[str]
-    symbols: NDArray[np.void]
-    families: Sequence[CommunicatorFamily]
-    rows: int = 0
-    request_first: list[int] = field(default_factory=lambda: [0])
-    channels: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
-    fits: dict[tuple[str, int, bytes], int] = field(default_factory=dict)
-    columns: dict[str, list[int]] = field(default_factory=dict)
-    ragged: dict[str, list[list[int]]] = field(default_factory=dict)
-    instance_first: list[int] = field(default_factory=list)
-    member_first: list[int] = field(default_factory=list)
-    places: list[dict[int, tuple[int, int]]] = field(default_factory=list)
+    def __init__(
+        self, rows: int, places: MemberPlaces, functions: Sequence[str]
+    ) -> None:
+        self.places, self.functions = places, functions
+        self.kind, self.mode = np.zeros((2, rows), np.uint8)
+        self.occurrences, self.capacity = np.zeros((2, rows), np.int64)
+        self.stream, self.member, self.fit = np.full((3, rows), NOBODY, np.int32)
+        self.channels = Channels(rows)
+        self.sizes, self.ages = FilledRows(rows), FilledRows(rows)
+        self.fits: dict[tuple[str, int, bytes], list[_Integers]] = {}
 
-    def __post_init__(self) -> None:
-        sizes = [len(members) for f in self.families for members in f.instances]
-        counts = [len(family.instances) for family in self.families]
-        self.places = places_in(self.families)
-        self.instance_first = [0, *np.cumsum(counts).tolist()]
-        self.member_first = [0, *np.cumsum(sizes).tolist()]
-        for name in ("kind", "mode", "occurrences", "capacity"):
-            self.columns[name] = []
-        for name in ("stream", "member", "fit"):
-            self.columns[name] = []
-        for name in ("send", "receive", "size", "ages"):
-            self.ragged[name] = []
-
-    def rank(self, rank: int, position: int, program: Program) -> int:
-        """Add the operations of one rank; return how many requests it creates."""
+    def add(
+        self,
+        program: Program,
+        begin: _Integers,
+        ranks: _Integers,
+        symbols: NDArray[np.void],
+    ) -> int:
+        """Add a program whose rows begin there; return how many requests it creates."""
         created = 0
-        for operation in program.operations:
-            symbol = self.symbols[operation.symbol]
+        for number, operation in enumerate(program.operations):
+            row = symbols[operation.symbol]
+            symbol = dict(zip(symbols.dtype.names or (), row.item(), strict=True))
             info = function_info(self.functions[symbol["function"]])
-            self._plain(operation, position, info)
-            self._partners(rank, operation, symbol, info.kind)
-            self._collective(rank, operation.vectors[position], symbol, info)
-            self.rows += 1
+            rows = begin + number
+            self._plain(rows, operation, info)
+            self._partners(rows, ranks, operation, symbol, info.kind)
+            if info.kind in COLLECTIVES:
+                self._collective(rows, ranks, operation, symbol, info)
             created += operation.occurrences * info.creates
         return created
 
-    def _plain(self, operation: Operation, row: int, info: FunctionInfo) -> None:
-        add = self.columns
+    def _plain(self, rows: _Integers, operation: Operation, info: FunctionInfo) -> None:
         kind = info.kind
         if kind is CallKind.RMA and info.creates:
             kind = CallKind.ISEND  # to nobody: its request completes by itself
-        add["kind"].append(int(kind))
-        add["mode"].append(_MODES.get(info.mode, 0))
-        add["occurrences"].append(operation.occurrences)
-        add["capacity"].append(int(operation.receive_bytes[row]))
-        sizes = operation.size_bytes.values[row]
-        if info.vector:  # every participant has sizes of its own
-            sizes = sizes[:0]
-        self.ragged["size"].append([round(float(size)) for size in sizes])
-        self.ragged["ages"].append(list(operation.ages))
+        self.kind[rows], self.mode[rows] = int(kind), _MODES.get(info.mode, 0)
+        self.occurrences[rows] = operation.occurrences
+        self.capacity[rows] = operation.receive_bytes
+        if not info.vector:  # else every participant has sizes of its own
+            self.sizes.put(rows, np.rint(operation.size_bytes.values).astype(np.int64))
+        self.ages.put(rows, np.array([operation.ages], np.int64))
 
     def _partners(
-        self, rank: int, operation: Operation, symbol: np.void, kind: CallKind
+        self,
+        rows: _Integers,
+        ranks: _Integers,
+        operation: Operation,
+        symbol: dict[str, int],
+        kind: CallKind,
     ) -> None:
-        send, receive = [NOBODY], [NOBODY]
-        if kind in SENDING or kind in RECEIVING:
-            peers = [int(symbol["peer"])]
-            if peers == [VARYING]:
-                peers = operation.peers.tolist()
-            tag = int(symbol["tag"])
-            if kind in SENDING:
-                send = [self._channel(rank, symbol, peer, tag, True) for peer in peers]
-            else:
-                receive = [
-                    self._channel(rank, symbol, peer, tag, False) for peer in peers
-                ]
-            if kind in TWO_SIDED:
-                second, tag = int(symbol["peer2"]), int(symbol["tag2"])
-                peers = peers if second == VARYING else [second]
-                receive = [
-                    self._channel(rank, symbol, peer, tag, False) for peer in peers
-                ]
+        """Note whom an operation sends to and receives from, if anybody."""
+        varying = operation.peers.astype(np.int64)
+        peers = varying if symbol["peer"] == VARYING else np.array([symbol["peer"]])
+        family, tag = symbol["family"], symbol["tag"]
+        sends = kind in SENDING or kind is CallKind.SIGNAL
+        receives = kind in RECEIVING or (kind in WITH_PARTNERS and not sends)
         if kind in WITH_PARTNERS:
-            tag, tells = int(symbol["tag"]), kind is CallKind.SIGNAL
-            channels = [
-                self._channel(rank, symbol, peer, tag, tells)
-                for peer in operation.partners
-            ]
-            send, receive = (channels, []) if tells else ([], channels)
-            send, receive = (
-                one or [NOBODY] * max(len(channels), 1) for one in (send, receive)
-            )
-        both = max(len(send), len(receive))
-        self.ragged["send"].append(send if len(send) == both else send * both)
-        self.ragged["receive"].append(
-            receive if len(receive) == both else receive * both
-        )
-
-    def _channel(
-        self, rank: int, symbol: np.void, peer: int, tag: int, sends: bool
-    ) -> int:
-        if peer in (PROC_NULL, NO_PEER):
-            return NOBODY
-        stream, own, members = self._own(int(symbol["family"]), rank)
-        partner = members[(own + peer) % len(members)]
-        ends = (rank, partner) if sends else (partner, rank)
-        return self.channels.setdefault((stream, *ends, tag), len(self.channels))
-
-    def _own(self, family: int, rank: int) -> tuple[int, int, tuple[int, ...]]:
-        """Return a rank's communicator of a family, its rank there, and members."""
-        number, own = self.places[family][rank]
-        members = self.families[family].instances[number]
-        return self.instance_first[family] + number, own, members
+            peers = np.array(operation.partners, np.int64)
+        if sends:
+            where = self.places.meet(family, ranks, peers)
+            self.channels.put(rows, where, tag, sends=True)
+        if kind in TWO_SIDED:
+            second, tag = symbol["peer2"], symbol["tag2"]
+            peers = peers if second == VARYING else np.array([second])
+        if receives or kind in TWO_SIDED:
+            where = self.places.meet(family, ranks, peers)
+            self.channels.put(rows, where, tag, sends=False)
 
     def _collective(
         self,
-        rank: int,
-        vectors: NDArray[np.float64],
-        symbol: np.void,
+        rows: _Integers,
+        ranks: _Integers,
+        operation: Operation,
+        symbol: dict[str, int],
         info: FunctionInfo,
     ) -> None:
-        stream = member = fit = NOBODY
-        if info.kind in COLLECTIVES:
-            stream, own, _ = self._own(int(symbol["family"]), rank)
-            member = self.member_first[stream] + own
-            name = self.functions[symbol["function"]].removesuffix("_c")
-            shared = b"" if is_pairwise(name) else vectors.tobytes()
-            key = (name, int(symbol["peer"]) if info.rooted else NO_PEER, shared)
-            fit = self.fits.setdefault(key, len(self.fits))
-        for name, value in (("stream", stream), ("member", member), ("fit", fit)):
-            self.columns[name].append(value)
+        stream, member = self.places.of(symbol["family"], ranks)
+        self.stream[rows], self.member[rows] = stream, member
+        name = self.functions[symbol["function"]].removesuffix("_c")
+        peer = symbol["peer"] if info.rooted else NO_PEER
+        if is_pairwise(name) or not operation.vectors.size:
+            self.fits.setdefault((name, peer, b""), []).append(rows)
+            return
+        for place, row in enumerate(rows.tolist()):
+            key = name, peer, operation.vectors[place].tobytes()
+            self.fits.setdefault(key, []).append(np.array([row]))
 
-    def script(self, first: NDArray[np.int64], row: NDArray[np.int32]) -> Script:
-        """Return what was collected."""
-        partner_first, send = _ragged(self.ragged["send"], np.int32)
-        _, receive = _ragged(self.ragged["receive"], np.int32)
-        size_first, size_bytes = _ragged(self.ragged["size"], np.int64)
-        age_first, ages = _ragged(self.ragged["ages"], np.int64)
+    def script(
+        self, first: _Integers, row: NDArray[np.int32], request_first: _Integers
+    ) -> Script:
+        """Return what was added; what participants share is numbered as it appears."""
+        alike = [np.concatenate(rows) for rows in self.fits.values()]
+        for number, rows in enumerate(sorted(alike, key=np.min)):
+            self.fit[rows] = number
+        partner_first, send, receive, channels = self.channels.numbered()
+        size_first, size_bytes = self.sizes.arrays()
+        age_first, ages = self.ages.arrays()
         return Script(
             first=first,
             row=row,
-            kind=np.array(self.columns["kind"], np.uint8),
-            mode=np.array(self.columns["mode"], np.uint8),
+            kind=self.kind,
+            mode=self.mode,
             partner_first=partner_first,
             send_channel=send,
             receive_channel=receive,
             size_first=size_first,
             size_bytes=size_bytes,
-            occurrences=np.array(self.columns["occurrences"], np.int64),
-            capacity_bytes=np.array(self.columns["capacity"], np.int64),
+            occurrences=self.occurrences,
+            capacity_bytes=self.capacity,
             age_first=age_first,
             ages=ages,
-            stream=np.array(self.columns["stream"], np.int32),
-            member=np.array(self.columns["member"], np.int32),
-            fit=np.array(self.columns["fit"], np.int32),
-            streams=tuple(m for family in self.families for m in family.instances),
-            request_first=np.array(self.request_first, np.int64),
-            channels=tuple(self.channels),
+            stream=self.stream,
+            member=self.member,
+            fit=self.fit,
+            streams=self.places.streams,
+            request_first=request_first,
+            channels=channels,
         )
-
-
-def _ragged(
-    rows: Sequence[Sequence[int]], dtype: type[np.signedinteger]
-) -> tuple[NDArray[np.int64], NDArray[np.signedinteger]]:
-    first = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    values = np.array([value for row in rows for value in row], dtype)
-    return first.astype(np.int64), values

@@ -5,7 +5,7 @@ A node is an operation on one rank: what has a size of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,11 +79,9 @@ class Nodes:
         kinds = np.array([int(info.kind) for info in self._infos] + [0])
         self._kind = kinds[symbols["function"]][self.symbol]
         self._places = places_in(signature.families)
-        self._row = {
-            rank: (group, row)
-            for group in signature.groups
-            for row, rank in enumerate(group.ranks)
-        }
+        self._row = np.zeros(signature.ranks, np.int64)
+        for group in signature.groups:
+            self._row[list(group.ranks)] = np.arange(len(group.ranks))
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -112,8 +110,21 @@ class Nodes:
 
     def sized(self, node: int) -> Sized:
         """Return where a node's statistics stand."""
-        group, row = self._row[int(self.rank[node])]
-        return Sized(group, int(self.leaf[node]), row, int(self.occurrences[node]))
+        number, leaf = self.place(node)
+        row = int(self._row[self.rank[node]])
+        group = self.signature.groups[number]
+        return Sized(group, leaf, row, int(self.occurrences[node]))
+
+    def rows(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of the nodes' ranks in their groups."""
+        found: NDArray[np.int64] = self._row[self.rank[nodes]]
+        return found
+
+    def of_operations(self, program: int) -> Iterator[NDArray[np.int64]]:
+        """Give the nodes of each operation of a program, on all of its ranks."""
+        first = self.first[list(self.shared.ranks[program])]
+        for number in range(len(self.shared.step[program])):
+            yield first + number
 
     def place(self, node: int) -> tuple[int, int]:
         """Return group and leaf of a node."""

@@ -9,7 +9,8 @@ calls are linked, and all linked operations take the size of the one that sent m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,33 +53,51 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
     matching : Matching
         Of all calls of the application.
     """
-    heavy = heavy_calls(nodes.signature)
-    values = [_sent(nodes, node, heavy) for node in range(len(nodes))]
+    values = _all_sent(nodes)
     vectors: dict[int, NDArray[np.float64]] = {}
     for members in nodes.linked(COLLECTIVES, matching.whole_event):
         _agree(nodes, members, values, vectors)
     capacity = _capacities(nodes, matching, values)
+    received = capacity.astype(np.float64)
     for node in nodes.of_kinds(
         (CallKind.RECEIVE, CallKind.IRECEIVE, CallKind.RECEIVE_INIT)
     ):
-        values[node] = np.array([float(capacity[node])])
+        values[node] = received[node : node + 1]
     return Sizes(tuple(values), capacity, vectors)
 
 
-def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.float64]:
-    """Return what a node sends as the leaf's samples say."""
+def _all_sent(nodes: Nodes) -> list[NDArray[np.float64]]:
+    """Return what each node sends, program after program."""
+    heavy = heavy_calls(nodes.signature)
+    values = [np.zeros(1)] * len(nodes)
+    for program in range(len(nodes.shared.ranks)):
+        for own in nodes.of_operations(program):
+            for node, sent in zip(own.tolist(), _sent(nodes, own, heavy), strict=True):
+                values[node] = sent
+    return values
+
+
+def _sent(
+    nodes: Nodes, own: NDArray[np.int64], heavy: set[tuple[int, int]]
+) -> Sequence[NDArray[np.float64]]:
+    """Return what the nodes of an operation send as the leaf's samples say."""
+    node = int(own[0])
     kind = nodes.kind(node)
     if kind not in (*SENDING, *COLLECTIVES, CallKind.RMA):
-        return np.zeros(1)
+        return [np.zeros(1)] * len(own)
     sized = nodes.sized(node)
     unit = nodes.datatype_bytes(node)
+    rows = nodes.rows(own)
     columns = (
         1
         if kind in (*PERSISTENT, CallKind.RMA)
         else min(MOST_COLUMNS, sized.occurrences)
     )
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
-    return _rounded(_raw(sized, columns if varies else 1), unit)
+    if columns == 1 or not varies:
+        return list(_rounded(_means(sized, rows), unit)[:, np.newaxis])
+    series = (_series(replace(sized, row=row), columns) for row in rows.tolist())
+    return [_rounded(one, unit) for one in series]
 
 
 def _varies(group: RankGroup, leaf: int) -> bool:
@@ -89,11 +108,16 @@ def _varies(group: RankGroup, leaf: int) -> bool:
     return bool((~(close & same) & (most > least)).any())
 
 
-def _raw(sized: Sized, columns: int) -> NDArray[np.float64]:
+def _means(sized: Sized, rows: NDArray[np.int64] | list[int]) -> NDArray[np.float64]:
+    """Return the mean size of a leaf's calls on some ranks of its group [bytes]."""
+    total = sized.group.size_bytes.total[sized.leaf, rows]
+    return np.asarray(total / max(int(sized.group.count[sized.leaf]), 1), np.float64)
+
+
+def _series(sized: Sized, columns: int) -> NDArray[np.float64]:
+    """Return a few sizes of a node in the order of time, with the mean of all."""
     spread, leaf, row = sized.group.size_bytes, sized.leaf, sized.row
-    mean = spread.total[leaf, row] / max(int(sized.group.count[leaf]), 1)
-    if columns == 1:
-        return np.array([mean])
+    mean = float(_means(sized, [row])[0])
     values = sampled(spread.samples[leaf, row], columns)
     if values is None or values.sum() <= 0:
         return np.full(columns, mean)
@@ -120,7 +144,10 @@ def _agree(
     if info.vector:
         vectors.update(vector_blocks(nodes, members, values))
         return
-    sent = [float(values[node].mean()) for node in members.tolist()]
+    sent = [
+        value.item() if len(value) == 1 else float(value.mean())
+        for value in (values[node] for node in members.tolist())
+    ]
     leader = int(members[int(np.argmax(sent))])
     block = np.zeros(1) if info.collective == "Barrier" else values[leader]
     if len(block) > 1 and not nodes.in_step(members):
@@ -134,7 +161,8 @@ def _capacities(
     nodes: Nodes, matching: Matching, values: list[NDArray[np.float64]]
 ) -> NDArray[np.int64]:
     """Return the largest message that each node receives [bytes]."""
-    largest = np.array([value.max(initial=0) for value in values])
+    most = [value.item() if len(value) == 1 else value.max() for value in values]
+    largest = np.maximum(most, 0)
     capacity = np.zeros(len(nodes))
     send, receive = nodes.messages(matching)
     sent = np.zeros(len(send))
@@ -142,7 +170,7 @@ def _capacities(
     np.maximum.at(sent, message, largest[node])
     message, node = nodes.ends(receive, CallKind.RECEIVE_INIT)
     np.maximum.at(capacity, node, sent[message])
-    for receiver in nodes.of_kinds(RECEIVING):
-        unit = nodes.datatype_bytes(receiver)
-        capacity[receiver] = np.ceil(capacity[receiver] / unit) * unit
+    receiver = nodes.of_kinds(RECEIVING)
+    unit = np.maximum(nodes.symbols["datatype_bytes"][nodes.symbol[receiver]], 1)
+    capacity[receiver] = np.ceil(capacity[receiver] / unit) * unit
     return np.asarray(capacity, np.int64)

@@ -89,6 +89,20 @@ def _trips_of(
     return begin + np.arange(len(begin))
 
 
+def first_apart(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Return parts with the first trip of a loop in front of it.
+
+    It is for a single loop that always runs; others are returned as they are.
+    """
+    if len(parts) != 1 or parts[0].symbol >= 0 or not parts[0].trips.all():
+        return parts
+    loop = parts[0]
+    begin = np.cumsum(loop.trips) - loop.trips
+    rest = np.delete(np.arange(int(loop.trips.sum())), begin)
+    behind = Part(-1, chosen(loop.body, rest), loop.trips - 1)
+    return (*chosen(loop.body, begin), *((behind,) if len(rest) else ()))
+
+
 def items_of(parts: Sequence[Part]) -> int:
     """Return how many items of a nest some parts are."""
     return sum(1 + items_of(part.body) for part in parts)

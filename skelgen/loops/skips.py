@@ -86,8 +86,7 @@ def _settle(tokens: Tokens, length: int, limit: int) -> None:
     """Attach irregular tokens, then others or make rounds while the string is torn."""
     anchors = _anchors(tokens)
     if anchors:
-        last = max(anchors, key=lambda token: int(np.argmax(tokens.string == token)))
-        anchors = [tokens.mark_steps(last), *anchors]
+        anchors = _marked(tokens, anchors)
     while 2 * tokens.items() <= limit:
         found = _easiest(tokens, anchors)
         if (found is None or found.regular) and not _still_torn(tokens):
@@ -96,6 +95,16 @@ def _settle(tokens: Tokens, length: int, limit: int) -> None:
             tokens.in_rounds(_order(tokens, anchors), MOST_ROUND_ENTRIES * length)
             return
         tokens.attach(found.token, behind=found.behind)
+
+
+def _marked(tokens: Tokens, anchors: list[int]) -> list[int]:
+    """Mark where steps begin; return the mark and the anchors that still take turns."""
+    last = max(anchors, key=lambda token: int(np.argmax(tokens.string == token)))
+    mark = tokens.mark_steps(last)
+    return [
+        mark,
+        *(one for one in anchors if _alternate(tokens.string, mark, one)),
+    ]
 
 
 def _still_torn(tokens: Tokens) -> bool:

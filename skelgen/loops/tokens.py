@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.loops.parts import Part, chosen, items_of, loop_of, skipped
+from skelgen.loops.parts import Part, chosen, first_apart, items_of, loop_of, skipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,14 +89,32 @@ class Tokens:
     def mark_steps(self, last: int) -> int:
         """Put a new, empty token where steps begin; return it.
 
-        They begin with the string, and behind each occurrence of a token.
+        They begin with the string, and behind each occurrence of their last token.
         """
         mark = len(self.parts)
         self.parts.append(())
         place = np.flatnonzero(self.string[:-1] == last) + 1
         self.string = np.insert(self.string, np.append(0, place), mark)
+        self._tell_apart_behind(mark, last)
         self._join_all()
         return mark
+
+    def _tell_apart_behind(self, mark: int, last: int) -> None:
+        """Give what follows a mark tokens of its own, if that is now this, now that.
+
+        What a program computes between two steps stands before its first call there.
+        """
+        behind = np.flatnonzero(self.string[:-1] == mark) + 1
+        following = np.unique(self.string[behind]).tolist()
+        for token in following if len(following) > 1 else ():
+            place = np.flatnonzero(self.string == token)
+            first = np.isin(place, behind)
+            if token == last or first.all():
+                continue
+            body = self.parts[token]
+            self.string[place[first]] = len(self.parts)
+            self.parts.append(first_apart(chosen(body, np.flatnonzero(first))))
+            self.parts[token] = chosen(body, np.flatnonzero(~first))
 
     def attach(self, token: int, *, behind: bool) -> None:
         """Make a token a part of those before it, or of those behind it.

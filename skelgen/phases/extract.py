@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
 from skelgen.events.parts import members_in, parts_of, rank_of
-from skelgen.loops import fold_with_skips
+from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.cuts import cuts
 from skelgen.phases.describe import describe
@@ -60,7 +60,7 @@ def extract_each(
     calls, whole_ns = events.calls, max(events.application_ns, 1)
     share = _position_ns(events, trace) / (calls.ranks * whole_ns)
     sent = _position_bytes(calls, matching, trace)
-    nest = fold_with_skips(trace.string)
+    nest = fold(trace.string)
     for parameters in ways:
         divisible = Divisible(nest, share, parameters.relevance)
         chosen, levels = level(FoldedRun.of(divisible, sent), parameters)

@@ -10,6 +10,7 @@ from skelgen.loops.parts import (
     NestWriter,
     Part,
     chosen,
+    first_apart,
     items_of,
     loop_of,
     nested,
@@ -69,6 +70,16 @@ def test_some_executions_of_nested_loops_take_their_own_trips_along() -> None:
         0,
         *[0, 1, 1, 1],
     ]
+
+
+def test_the_first_trip_of_a_loop_stands_apart() -> None:
+    found = first_apart(loop_of(A, numbers(3, 1, 2)))
+    assert [part.symbol for part in found] == [0, -1]
+    assert found[1].trips.tolist() == [2, 0, 1]
+    assert expanded(*loop_of(found + B, numbers(3))) == [0, 0, 0, 1, 0, 1, 0, 0, 1]
+    assert first_apart(A + B) == A + B
+    sometimes = skipped(B, 2, numbers(1))
+    assert first_apart(sometimes) == sometimes
 
 
 def test_items_are_leaves_and_loops() -> None:

@@ -76,9 +76,17 @@ def test_too_many_rounds_are_not_made() -> None:
 @given(strings)
 def test_marks_of_steps_stand_for_nothing(symbols: list[int]) -> None:
     tokens = tokens_of(*symbols)
-    mark = tokens.mark_steps(int(tokens.string[-1]))
-    assert tokens.parts[mark] == () or len(tokens) > mark
+    tokens.mark_steps(int(tokens.string[-1]))
     assert expanded(tokens) == symbols
+
+
+def test_what_begins_a_step_stands_apart_where_that_changes() -> None:
+    tokens = tokens_of(*[0, 0, 1, 0, 9], *[1, 9], *[0, 1, 9], *[1, 0, 9])
+    mark = tokens.mark_steps(2)
+    firsts = tokens.string[np.flatnonzero(tokens.string[:-1] == mark) + 1]
+    assert len(set(firsts.tolist())) == 2
+    assert min(firsts) > 2
+    assert expanded(tokens) == [0, 0, 1, 0, 9, 1, 9, 0, 1, 9, 1, 0, 9]
 
 
 def test_neighbours_are_counted() -> None:

@@ -62,10 +62,8 @@ def test_several_ways_to_cut_a_run_are_as_each_alone(seed, monkeypatch):
     ways = [Parameters(longest=longest) for longest in (0.0, 1.0, 0.01)]
     alone = [extract(*run, way).phases for way in ways]
     folded, module = [], sys.modules[extract_each.__module__]
-    fold = module.fold_with_skips
-    monkeypatch.setattr(
-        module, "fold_with_skips", lambda s: folded.append(s) or fold(s)
-    )
+    fold = module.fold
+    monkeypatch.setattr(module, "fold", lambda s: folded.append(s) or fold(s))
     found = extract_each(*run, ways)
     assert [one.phases for one in found] == alone
     assert len(folded) == 1

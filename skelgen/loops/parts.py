@@ -89,6 +89,33 @@ def _trips_of(
     return begin + np.arange(len(begin))
 
 
+def divided(
+    parts: Sequence[Part], share: NDArray[np.int64], shares: int
+) -> list[tuple[Part, ...]]:
+    """Divide parts between places.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    share : (executions,) int64 array
+        Place of each execution, from 0.
+    shares : int
+        How many places there are.
+    """
+    found: list[tuple[Part, ...]] = [()] * shares
+    order = np.argsort(share, kind="stable")
+    bounds = np.searchsorted(share[order], np.arange(1, shares))
+    for part in parts:
+        if part.symbol >= 0:
+            found = [(*own, part) for own in found]
+            continue
+        bodies = divided(part.body, np.repeat(share, part.trips), shares)
+        trips = np.split(part.trips[order], bounds)
+        loops = [Part(-1, *one) for one in zip(bodies, trips, strict=True)]
+        found = [(*own, loop) for own, loop in zip(found, loops, strict=True)]
+    return found
+
+
 def first_apart(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Return parts with the first trip of a loop in front of it.
 

@@ -17,14 +17,13 @@ before it is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops.kernel import fold
-from skelgen.loops.parts import Part, items_of, nested
+from skelgen.loops.parts import items_of, nested
 from skelgen.loops.thresholds import (
     LARGEST_PATTERN_SHARE,
     LEAST_COMMON_SHARE,
@@ -71,7 +70,7 @@ def fold_with_skips(symbols: NDArray[np.int32]) -> Nest:
     outer = fold(tokens.string.astype(np.int32))
     if 2 * max(len(outer), tokens.items()) > len(exact):
         return exact
-    found = nested(outer, _parts(tokens, positions(outer)))
+    found = nested(outer, iter(tokens.at_leaves(positions(outer))))
     shorter = 2 * len(found) <= len(exact)
     return found if shorter and np.array_equal(expand(found), symbols) else exact
 
@@ -87,8 +86,9 @@ def _settle(tokens: Tokens, length: int, limit: int) -> None:
     anchors = _anchors(tokens)
     if anchors:
         anchors = _marked(tokens, anchors)
+    regular = _Regular(tokens, anchors)
     while 2 * tokens.items() <= limit:
-        found = _easiest(tokens, anchors)
+        found = _easiest(tokens, anchors, regular)
         if (found is None or found.regular) and not _still_torn(tokens):
             return
         if found is None:
@@ -165,7 +165,9 @@ class _Candidate:
     behind: bool
 
 
-def _easiest(tokens: Tokens, anchors: list[int]) -> _Candidate | None:
+def _easiest(
+    tokens: Tokens, anchors: list[int], regular: _Regular
+) -> _Candidate | None:
     """Return the token to attach next.
 
     Without anchors only those are attached that come in a single place.
@@ -178,25 +180,32 @@ def _easiest(tokens: Tokens, anchors: list[int]) -> _Candidate | None:
     for token in common:
         before, after = pairs.places(token)
         if min(before, after) == 1 or anchors:
-            regular = not anchors or _is_regular(tokens, anchors, token)
             items = min(before, after) * items_of(tokens.parts[token])
-            found.append(_Candidate(regular, items, token, before <= after))
+            found.append(_Candidate(regular[token], items, token, before <= after))
     return min(found, default=None)
 
 
-def _is_regular(tokens: Tokens, anchors: list[int], token: int) -> bool:
-    """Say whether a token follows the anchors, or does not, in a pattern that repeats.
+class _Regular(dict[int, bool]):
+    """Says whether a token comes between the anchors in a pattern that repeats.
 
-    A pattern says in fewer items and trip counts where it is an exception.
+    Others that are attached to their neighbours do not change that.
     """
-    some = tokens.string[np.isin(tokens.string, [*anchors, token])]
-    nest = fold(some.astype(np.int32))
-    exceptions = 0
-    for anchor in anchors:
-        followed = some[1:][some[:-1] == anchor] == token
-        with_it = int(np.count_nonzero(followed))
-        exceptions += min(with_it, len(followed) - with_it)
-    return len(nest) + len(nest.trips) <= LARGEST_PATTERN_SHARE * exceptions
+
+    def __init__(self, tokens: Tokens, anchors: list[int]) -> None:
+        self.tokens, self.anchors = tokens, anchors
+
+    def __missing__(self, token: int) -> bool:
+        """Find it out. A pattern is said in fewer numbers than it has exceptions."""
+        string, exceptions = self.tokens.string, 0
+        some = string[np.isin(string, [*self.anchors, token])]
+        nest = fold(some.astype(np.int32))
+        for anchor in self.anchors:
+            followed = some[1:][some[:-1] == anchor] == token
+            with_it = int(np.count_nonzero(followed))
+            exceptions += min(with_it, len(followed) - with_it)
+        numbers = len(nest) + len(nest.trips)
+        self[token] = not self.anchors or numbers <= LARGEST_PATTERN_SHARE * exceptions
+        return self[token]
 
 
 def _order(tokens: Tokens, anchors: list[int]) -> NDArray[np.int64]:
@@ -220,10 +229,3 @@ def _order(tokens: Tokens, anchors: list[int]) -> NDArray[np.int64]:
         order[token] = place
         left[token] = False
     return order
-
-
-def _parts(tokens: Tokens, leaf: NDArray[np.int32]) -> Iterator[tuple[Part, ...]]:
-    """Return what stands at each leaf of the outer nest."""
-    order = np.argsort(leaf, kind="stable")
-    for places in np.split(order, np.flatnonzero(np.diff(leaf[order])) + 1):
-        yield tokens.at(places)

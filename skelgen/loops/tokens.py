@@ -8,7 +8,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.loops.parts import Part, chosen, first_apart, items_of, loop_of, skipped
+from skelgen.loops.parts import (
+    Part,
+    chosen,
+    divided,
+    first_apart,
+    items_of,
+    loop_of,
+    skipped,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,21 +78,44 @@ class Tokens:
         used = np.flatnonzero(self.counts()).tolist()
         return sum(items_of(self.parts[token]) for token in used)
 
-    def at(self, places: NDArray[np.int64]) -> tuple[Part, ...]:
-        """Return what stands at some places of one and the same token."""
-        token = int(self.string[places[0]])
-        own = np.flatnonzero(self.string == token)
-        if len(own) == len(places):
-            return self.parts[token]
-        return chosen(self.parts[token], np.searchsorted(own, places))
+    def at_leaves(self, leaf: NDArray[np.int32]) -> list[tuple[Part, ...]]:
+        """Return what stands at each leaf of a nest that expands to the string.
+
+        Parameters
+        ----------
+        leaf : (n,) int32 array
+            Leaf of each place of the string.
+        """
+        found: list[tuple[Part, ...]] = [()] * (int(leaf.max(initial=-1)) + 1)
+        order = np.argsort(self.string, kind="stable")
+        ends = np.flatnonzero(np.diff(self.string[order])) + 1
+        for places in np.split(order, ends) if len(order) else ():
+            parts = self.parts[int(self.string[places[0]])]
+            leaves, share = np.unique(leaf[places], return_inverse=True)
+            own = divided(parts, share, len(leaves)) if len(leaves) > 1 else [parts]
+            for one, parts in zip(leaves.tolist(), own, strict=True):
+                found[one] = parts
+        return found
 
     def neighbours(self) -> Neighbours:
         """Return which tokens follow each other."""
         size = len(self.parts)
-        pairs, times = np.unique(
-            self.string[:-1] * size + self.string[1:], return_counts=True
-        )
+        pair = self.string[:-1] * size + self.string[1:]
+        if size * size <= len(pair):
+            times = np.bincount(pair, minlength=size * size)
+            pairs = np.flatnonzero(times)
+            return Neighbours(pairs // size, pairs % size, times[pairs])
+        pairs, times = np.unique(pair, return_counts=True)
         return Neighbours(pairs // size, pairs % size, times)
+
+    def _occurrence(self) -> NDArray[np.int64]:
+        """Say of each place which occurrence of its token it is."""
+        few = self.string.astype(np.uint16) if len(self) < 1 << 16 else self.string
+        order = np.argsort(few, kind="stable")
+        first = np.cumsum(self.counts()) - self.counts()
+        found = np.empty(len(order), np.int64)
+        found[order] = np.arange(len(order)) - first[self.string[order]]
+        return found
 
     def mark_steps(self, last: int) -> int:
         """Put a new, empty token where steps begin; return it.
@@ -126,16 +157,12 @@ class Tokens:
         place = np.flatnonzero(self.string == token)
         inside = (place + step >= 0) & (place + step < len(self.string))
         own, place = np.flatnonzero(inside), place[inside]
-        host = self.string[place + step]
-        left = np.flatnonzero(~inside)
+        host, left = self.string[place + step], np.flatnonzero(~inside)
+        where, counts = self._occurrence()[place + step], self.counts()
         body = self.parts[token]
         for one in np.unique(host).tolist():
-            at = np.searchsorted(
-                np.flatnonzero(self.string == one), place[host == one] + step
-            )
             mine = chosen(body, own[host == one])
-            count = int(np.count_nonzero(self.string == one))
-            extra = skipped(mine, count, at)
+            extra = skipped(mine, int(counts[one]), where[host == one])
             kept = self.parts[one]
             self.parts[one] = kept + extra if behind else extra + kept
         self.parts[token] = chosen(body, left)

@@ -10,6 +10,7 @@ from skelgen.loops.parts import (
     NestWriter,
     Part,
     chosen,
+    divided,
     first_apart,
     items_of,
     loop_of,
@@ -70,6 +71,16 @@ def test_some_executions_of_nested_loops_take_their_own_trips_along() -> None:
         0,
         *[0, 1, 1, 1],
     ]
+
+
+def test_parts_are_divided_between_places() -> None:
+    inner = loop_of(B, numbers(1, 2, 3, 4, 5, 6))
+    outer = loop_of(A + inner, numbers(2, 0, 1, 3))
+    share = numbers(1, 0, 0, 1)
+    for place, own in enumerate(divided(outer, share, 2)):
+        same = chosen(outer, np.flatnonzero(share == place))
+        assert own[0].trips.tolist() == same[0].trips.tolist()
+        assert own[0].body[1].trips.tolist() == same[0].body[1].trips.tolist()
 
 
 def test_the_first_trip_of_a_loop_stands_apart() -> None:

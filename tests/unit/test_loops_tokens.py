@@ -22,9 +22,7 @@ def tokens_of(*symbols: int) -> Tokens:
 def expanded(tokens: Tokens) -> list[int]:
     """Return the symbols of a string of tokens."""
     outer = fold(tokens.string.astype(np.int32))
-    leaf = positions(outer)
-    places = [np.flatnonzero(leaf == one) for one in range(int(leaf.max()) + 1)]
-    return expand(nested(outer, map(tokens.at, places))).tolist()
+    return expand(nested(outer, iter(tokens.at_leaves(positions(outer))))).tolist()
 
 
 def test_tokens_that_always_follow_each_other_are_one() -> None:

@@ -31,9 +31,10 @@ def version_of(database: Database) -> int:
     InputError
         When the database is another program's; DamagedError when it does not say.
     """
+    # In this order: another process may make all tables between the two questions.
+    if database.is_empty():
+        return 0
     if not database.has_table("store_versions"):
-        if database.is_empty():
-            return 0
         raise InputError(
             f"{database.shown}: is another program's database, no store; name another "
             "place"

@@ -26,11 +26,14 @@ SHORT = {
     "disk_waits": ("10", "16", "300"),
     "adaptive_mesh": ("48", "30", "8"),
     "task_pool": ("60", "100"),
+    "sparse_exchange": ("200", "30"),
+    "event_simulation": ("200", "20"),
+    "changing_operations": ("200", "30"),
 }
 
 
 #: What depends on how a library polls runs under both families.
-POLLING = ("polling_sweep",)
+POLLING = ("polling_sweep", "sparse_exchange")
 CASES = [
     (source, mpi)
     for mpi in FAMILIES

@@ -249,6 +249,27 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         open_store(str(tmp_path))
 
 
+def test_a_store_that_another_process_makes_meanwhile_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.db"
+    connection = sqlite3.connect(path)
+    connection.commit()
+    database = sqlite_module.SqliteDatabase.open(path, tmp_path / "lock", 0o600)
+    is_empty = database.is_empty
+
+    def asked() -> bool:
+        connection.executescript(scripts()[0])
+        connection.execute("INSERT INTO store_versions VALUES (1, 0)")
+        connection.commit()
+        return is_empty()
+
+    monkeypatch.setattr(database, "is_empty", asked)
+    assert version_of(database) == 1
+    database.close()
+    connection.close()
+
+
 def test_a_store_of_a_newer_version_is_refused(place: Path) -> None:
     connection = sqlite3.connect(place)
     connection.execute("INSERT INTO store_versions VALUES (99, 0)")

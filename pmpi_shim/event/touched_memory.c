@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,22 @@
 #define MOST_SKIPPED 63
 /* A broad look takes so long. */
 #define BROAD_US 20000
+/* Where as much or more is unmapped, x86 forgets all translations: the kernel's limit is 33. */
+#define MANY_PAGES 64
+
+/*
+ * A processor marks a page when it translates its address, and remembers translations of some MiB:
+ * pages that it remembers would get no mark. The kernel takes marks away without this. The mapping
+ * is the page of zeros, many times: it takes no memory.
+ */
+static void forget_translations(void)
+{
+	size_t bytes = MANY_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory != MAP_FAILED)
+		munmap(memory, bytes);
+}
 
 /*
  * Files are opened each time: the program may have closed all that it did not open, and what has
@@ -39,6 +56,8 @@ static bool take_marks_away(void)
 
 	if (file >= 0)
 		close(file);
+	if (done)
+		forget_translations();
 	errno = error;
 	return done;
 }

@@ -11,6 +11,8 @@ from skelgen.trace import open_trace
 from tests.shim.conftest import SANITIZE, Lab
 
 MIB = 1 << 20
+# A few pages that looking uses itself are taken off.
+MISSED = 0.125
 
 pytestmark = [
     pytest.mark.mpi,
@@ -22,8 +24,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("mib", [12, 24])
+@pytest.mark.parametrize("mib", [2, 4, 12, 24])
 def test_so_much_is_touched_between_calls(lab: Lab, tmp_path: Path, mib: int) -> None:
+    """Of some MiB a processor remembers where they are, which must not hide them."""
     program = [str(lab.compile("touches")), str(mib)]
     run = lab.launch(1, program, tmp_path, preload=str(lab.shim))
     assert run.exit_code == 0, run.errors
@@ -32,10 +35,10 @@ def test_so_much_is_touched_between_calls(lab: Lab, tmp_path: Path, mib: int) ->
     assert seen["looks"] > 0
     for looks, kib in (("looks", "kib"), ("broad_looks", "broad_kib")):
         found = seen[kib] / 1024 / max(seen[looks], 1)
-        assert not seen[looks] or mib - 1 < found < mib + 8  # and the MPI's own
+        assert not seen[looks] or mib - MISSED < found < mib + 8  # and the MPI's own
     files = open_trace(run.folder).files
     touched = conditions(files).touched
     assert touched is not None
-    assert mib - 1 < touched.set_bytes / MIB < mib + 8
+    assert mib - MISSED < touched.set_bytes / MIB < mib + 8
     # What looking took is no computation, and little.
     assert files[0].facts.overhead_units < 0.05 * files[0].facts.compute_units

@@ -73,11 +73,19 @@ def first_places(nest: Nest, equal: Sequence[RepeatedItems]) -> dict[int, int]:
 
 def leaves(nest: Nest, place: Sequence[int]) -> list[int]:
     """Return the calls of a place, those in its loops too."""
+    return [item for item in _items(nest, place) if nest.symbol[item] >= 0]
+
+
+def loops(nest: Nest, place: Sequence[int]) -> list[int]:
+    """Return the loops of a place, those in its loops too."""
+    return [item for item in _items(nest, place) if nest.symbol[item] < 0]
+
+
+def _items(nest: Nest, place: Sequence[int]) -> list[int]:
     return [
         item
         for root in place
         for item in range(root, root + 1 + int(nest.body_items[root]))
-        if nest.symbol[item] >= 0
     ]
 
 

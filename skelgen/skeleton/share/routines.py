@@ -17,7 +17,7 @@ from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.share.alignment import Aligned, aligned
 from skelgen.skeleton.share.call_steps import CallStep, info_of, join_step
-from skelgen.skeleton.share.divided_calls import apart, first_places, leaves
+from skelgen.skeleton.share.divided_calls import apart, first_places, leaves, loops
 from skelgen.skeleton.share.even_sizes import evened
 from skelgen.skeleton.share.repeats import RepeatedItems, repeats
 from skelgen.skeleton.share.request_places import Lifetimes, RequestRole, lifetimes
@@ -228,6 +228,7 @@ def _keys(
     Without steps calls must be the same, not only alike.
     """
     further = first_places(nests[0], equal)
+    unlike = _loops_unlike(nests, equal)
     symbols = nests[0].symbol.tolist()
     places = Counter(s for item, s in enumerate(symbols) if item not in further)
     keys: list[Hashable] = []
@@ -235,7 +236,8 @@ def _keys(
         if symbol < 0:
             rows = [_trip_rows(nest, item) for nest in nests]
             constant = all(len(found) == 1 for found in rows)
-            keys.append(None if constant else tuple(r.tobytes() for r in rows))
+            key = None if constant else tuple(r.tobytes() for r in rows)
+            keys.append(item if item in unlike else key)
         elif steps is None:
             keys.append(symbol)
         elif places[symbol] > 1 and steps[symbol].counts:
@@ -243,6 +245,22 @@ def _keys(
         else:
             keys.append(steps[symbol].text_key)
     return keys
+
+
+def _loops_unlike(nests: Sequence[Nest], equal: Sequence[RepeatedItems]) -> set[int]:
+    """Return loops in stretches that have other trips at other places of theirs.
+
+    The function of the stretch knows its place; one that it calls would not.
+    """
+    found = set()
+    for repeat in equal:
+        for same in zip(
+            *(loops(nests[0], place) for place in repeat.places), strict=True
+        ):
+            rows = [[_trip_rows(nest, item)[:1, 0] for item in same] for nest in nests]
+            if any((trips != own[0]).any() for own in rows for trips in own):
+                found.add(same[0])
+    return found
 
 
 def _trip_rows(nest: Nest, item: int) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ from skelgen.events.touched_memory import touched_of
 from skelgen.events.uncounted_calls import passed_on
 from skelgen.events.unrecorded_work import unseen_of
 from skelgen.launch.record import read_facts
-from skelgen.loops import fold
+from skelgen.loops import fold_with_skips
 from skelgen.matching import Matching, match
 from skelgen.matching.equal_families import with_one_for_equal
 from skelgen.matching.threads import order_of_threads, overlapping
@@ -273,7 +273,7 @@ def _groups(
     groups = team.share(team.first(lambda: _same_keys(keys)))
     folded = team.gather(
         {
-            group[0]: fold(_string(events.calls, symbols, group[0]))
+            group[0]: fold_with_skips(_string(events.calls, symbols, group[0]))
             for group in groups
             if group[0] in ranks
         }

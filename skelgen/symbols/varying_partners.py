@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import TWO_SIDED
-from skelgen.loops import fold
+from skelgen.loops import fold, fold_with_skips
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.strings import Decided, strings_of
@@ -95,12 +95,12 @@ def varying_pairs(
         return None
     lengths = [
         [
-            len(fold(_string(calls, strings.symbol, rank)))
+            len(folding(_string(calls, strings.symbol, rank)))
             for rank in ranks[:ENOUGH_RANKS_OF_SITE]
         ]
-        for strings in (
-            strings_of(decided, None, similarity_threshold),
-            strings_of(decided, patternless, similarity_threshold),
+        for folding, strings in (
+            (fold, strings_of(decided, None, similarity_threshold)),
+            (fold_with_skips, strings_of(decided, patternless, similarity_threshold)),
         )
     ]
     longest = max(range(len(lengths[0])), key=lengths[0].__getitem__)

@@ -4,10 +4,10 @@
 
 ``benchmarks/program_kinds`` has a C program for each kind that is not a regular code:
 polling, few long steps, levels of a grid, hardly any calls, a long set-up, sleep, waits
-for a disk, blocks that change, a master that probes, messages and operations in no
-order. Each is recorded on 2 ranks; then
-application, skeleton and `skelgen measure` take turns, three of each, so that drift of
-the machine meets all. A row says how long the skeleton takes of application time / K,
+for a disk, polls with sleep between them, blocks that change, a master that probes,
+messages and operations in no order. Each is recorded on 2 ranks; then application,
+skeleton and `skelgen measure` take turns, three of each, so that drift of the machine
+meets all. A row says how long the skeleton takes of application time / K,
 how long its signature and its C are, how often phases find what the program does again
 and again beside how often it does so, and the error of `measure` against the plain
 runs. Goals: skeletons within 10 % of 1/K, at most 2,000 items and 3,000 lines, phases
@@ -79,6 +79,7 @@ KINDS = {
     "six iterations": Kind("six_iterations", ("6", "900"), 6),
     "long set-up": Kind("long_setup", ("60", "1700", "60"), 60),
     "sleeping": Kind("sleeping", ("350", "10", "6000"), 350),
+    "sleeping polls": Kind("sleeping_polls", ("1000", "200", "6000"), 500),
     "disk waits": Kind("disk_waits", ("500", "256", "8000"), 500),
     "adaptive mesh": Kind("adaptive_mesh", ("1200", "700", "8"), 1200),
     "task pool": Kind("task_pool", ("3000", "1000"), 2999),

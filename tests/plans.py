@@ -239,6 +239,8 @@ def _no_statistics(ranks: int) -> RankGroup:
         spread,
         zero,
         zero,
+        zero,
+        zero,
         spread,
         (np.zeros((0, 2), np.int32),),
         (np.zeros((ranks, 2, 0)),),

@@ -29,6 +29,8 @@ def joined(parts: Sequence[RankGroup]) -> RankGroup:
         compute_ns=_spread([part.compute_ns for part in parts]),
         mpi_ns=np.concatenate([part.mpi_ns for part in parts], axis=1),
         idle_ns=np.concatenate([part.idle_ns for part in parts], axis=1),
+        polls=np.concatenate([part.polls for part in parts], axis=1),
+        nap_ns=np.concatenate([part.nap_ns for part in parts], axis=1),
         size_bytes=_spread([part.size_bytes for part in parts]),
         vectors=tuple(
             np.concatenate(_widened(of_leaf, np.nan))

@@ -251,7 +251,7 @@ class _Group:
             "ranks", "samples", "tail_ns", "nest", "leaves", "compute_ns", "mpi_ns",
             "size_bytes",
         )  # fmt: skip
-        optional = ("peers", "vectors", "idle_ns", "tail_idle_ns")
+        optional = ("peers", "vectors", "idle_ns", "polls", "nap_ns", "tail_idle_ns")
         self.fields = field.mapping(required, optional)
         self.symbols = symbols
         self.rows = rows
@@ -282,7 +282,9 @@ class _Group:
             count=known.count,
             compute_ns=spread.read(fields["compute_ns"]),
             mpi_ns=read_rows(fields["mpi_ns"], leaves, len(self.ranks)),
-            idle_ns=self._idle(leaves),
+            idle_ns=self._sums("idle_ns", leaves),
+            polls=self._sums("polls", leaves),
+            nap_ns=self._sums("nap_ns", leaves),
             size_bytes=again.read(fields["size_bytes"]),
             peers=self._peers(known),
             vectors=read_vectors(fields.get("vectors"), leaves, self.ranks),
@@ -316,9 +318,9 @@ class _Group:
         except NumberError as error:
             raise self.fields["nest"].error(str(error)) from error
 
-    def _idle(self, leaves: int) -> NDArray[np.float64]:
-        """Read how long ranks slept; older files do not say it."""
-        field = self.fields.get("idle_ns")
+    def _sums(self, name: str, leaves: int) -> NDArray[np.float64]:
+        """Read what a file has only where it is not 0; older ones do not say it."""
+        field = self.fields.get(name)
         if field is None:
             return np.zeros((leaves, len(self.ranks)))
         return read_rows(field, leaves, len(self.ranks))

@@ -23,6 +23,7 @@ from skelgen.signature.spread import (
 )
 from skelgen.signature.trip_groups import may_be_told_apart, told_apart
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
+from skelgen.signature.vector_means import VectorMean, vector_means
 from skelgen.symbols.types import VARYING, Symbols
 from skelgen.units import seconds
 
@@ -145,19 +146,25 @@ def total_compute(
         own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
         inside = symbols.symbol[own] >= 0
         total += symbols.compute_ns[own][inside]
-        if (idle := _idle(symbols, own)) is not None:
+        idle = _of_rank(symbols.idle_call, symbols.idle_ns, own)
+        if idle is not None:
             total += idle[inside]
     return total
 
 
-def _idle(symbols: Symbols, own: slice) -> NDArray[np.int64] | None:
-    """Return how long a rank slept before each of its calls [ns]; None for never."""
-    some = slice(*np.searchsorted(symbols.idle_call, (own.start, own.stop)).tolist())
+def _of_rank(
+    calls: NDArray[np.int64], amounts: NDArray[np.int64], own: slice
+) -> NDArray[np.int64] | None:
+    """Return what each call of a rank has of amounts that few calls have.
+
+    None where no call of the rank has any.
+    """
+    some = slice(*np.searchsorted(calls, (own.start, own.stop)).tolist())
     if some.start == some.stop:
         return None
-    idle_ns = np.zeros(own.stop - own.start, np.int64)
-    idle_ns[symbols.idle_call[some] - own.start] = symbols.idle_ns[some]
-    return idle_ns
+    found = np.zeros(own.stop - own.start, np.int64)
+    found[calls[some] - own.start] = amounts[some]
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,6 +270,13 @@ class _Work:
             of_ranks = (self._inside(values, rank) for rank in ranks)
             return spread_of(leaf, leaves, of_ranks, sampled)
 
+        def sums(
+            calls: NDArray[np.int64], amounts: NDArray[np.int64]
+        ) -> NDArray[np.float64]:
+            found = [self._sums(leaf, leaves, rank, calls, amounts) for rank in ranks]
+            return np.stack(found, axis=1)
+
+        known = self.symbols
         mpi_ns = [statistics(leaf, leaves, self._inner_ns(rank))[0] for rank in ranks]
         return RankGroup(
             ranks=ranks,
@@ -270,7 +284,9 @@ class _Work:
             count=count,
             compute_ns=spread(self.symbols.compute_ns),
             mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
-            idle_ns=np.stack([self._idle_ns(leaf, leaves, r) for r in ranks], axis=1),
+            idle_ns=sums(known.idle_call, known.idle_ns),
+            polls=sums(known.waiting_call, known.polls),
+            nap_ns=sums(known.waiting_call, known.nap_ns),
             size_bytes=spread(self.symbols.size_bytes),
             peers=self._peers(nest, leaf, ranks[0]),
             vectors=self._vectors(nest, leaf, ranks),
@@ -300,19 +316,26 @@ class _Work:
     def _inner_ns(self, rank: int) -> NDArray[np.int64]:
         own = self._own(rank)
         inner = self.events.leave_ns[own] - self.events.enter_ns[own]
-        waiting = self.symbols.waiting_call
-        waits = slice(*np.searchsorted(waiting, (own.start, own.stop)).tolist())
-        inner[waiting[waits] - own.start] += self.symbols.waiting_ns[waits]
+        symbols = self.symbols
+        waiting = _of_rank(symbols.waiting_call, symbols.waiting_ns, own)
+        if waiting is not None:
+            inner += waiting
         return self._chosen(inner, own)
 
-    def _idle_ns(
-        self, leaf: NDArray[np.int32], leaves: int, rank: int
+    def _sums(
+        self,
+        leaf: NDArray[np.int32],
+        leaves: int,
+        rank: int,
+        calls: NDArray[np.int64],
+        amounts: NDArray[np.int64],
     ) -> NDArray[np.float64]:
+        """Add up for each leaf of a rank what few calls have."""
         own = self._own(rank)
-        idle = _idle(self.symbols, own)
-        if idle is None:
+        found = _of_rank(calls, amounts, own)
+        if found is None:
             return np.zeros(leaves)
-        sums = np.bincount(leaf, self._chosen(idle, own), leaves)
+        sums = np.bincount(leaf, self._chosen(found, own), leaves)
         return np.asarray(sums, np.float64)
 
     def _peers(
@@ -332,7 +355,7 @@ class _Work:
         self, nest: Nest, leaf: NDArray[np.int32], ranks: tuple[int, ...]
     ) -> tuple[NDArray[np.float64], ...]:
         calls = self.events.calls
-        sums: dict[int, dict[int, _VectorMean]] = {}
+        sums: dict[int, dict[int, VectorMean]] = {}
         for at_rank, rank in enumerate(ranks):
             own = self._own(rank)
             bounds = np.searchsorted(calls.vector_call, (own.start, own.stop))
@@ -347,45 +370,10 @@ class _Work:
             keys = list(zip(leaf[place].tolist(), *same, strict=True))
             example = dict(zip(keys, range(len(keys)), strict=True))
             for key, often in Counter(keys).items():
-                mean = sums.setdefault(key[0], {}).setdefault(at_rank, _VectorMean())
+                mean = sums.setdefault(key[0], {}).setdefault(at_rank, VectorMean())
                 mean.add(sides[example[key]], often)
         none = np.empty((len(ranks), 2, 0))
         return tuple(
-            _vector_means(sums[at], len(ranks)) if at in sums else none
+            vector_means(sums[at], len(ranks)) if at in sums else none
             for at in range(len(leaf_symbols(nest)))
         )
-
-
-class _VectorMean:
-    """Running mean of the vectors of one leaf and rank."""
-
-    def __init__(self) -> None:
-        self.totals: list[NDArray[np.int64] | None] = [None, None]
-        self.count = 0
-
-    def add(self, sides: NDArray[np.object_], often: int) -> None:
-        self.count += often
-        for side, vector in enumerate(sides):
-            total = self.totals[side]
-            if vector is not None:
-                more = vector * often
-                self.totals[side] = more if total is None else total + more
-
-
-def _vector_means(means: dict[int, _VectorMean], ranks: int) -> NDArray[np.float64]:
-    """Return (ranks, 2, p) means, NaN where there is no vector."""
-    length = max(
-        (
-            len(total)
-            for mean in means.values()
-            for total in mean.totals
-            if total is not None
-        ),
-        default=0,
-    )
-    result = np.full((ranks, 2, length), np.nan)
-    for rank, mean in means.items():
-        for side, total in enumerate(mean.totals):
-            if total is not None:
-                result[rank, side, : len(total)] = total / mean.count
-    return result

@@ -117,6 +117,9 @@ class RankGroup:
         Time inside the call, sum over the occurrences [ns].
     idle_ns : (leaves, ranks) float64 array
         Time before the call in which the rank slept, sum over the occurrences [ns].
+    polls, nap_ns : (leaves, ranks) float64 arrays
+        Polls before the call that found nothing, and how long the rank slept between
+        them [ns]: part of `mpi_ns`; sums over the occurrences.
     size_bytes : Spread
         Bytes that the call sends; for receives what arrived [bytes].
     peers : tuple of (m, 2) int32 array
@@ -137,6 +140,8 @@ class RankGroup:
     compute_ns: Spread
     mpi_ns: NDArray[np.float64]
     idle_ns: NDArray[np.float64]
+    polls: NDArray[np.float64]
+    nap_ns: NDArray[np.float64]
     size_bytes: Spread
     peers: tuple[NDArray[np.int32], ...]
     vectors: tuple[NDArray[np.float64], ...]

@@ -176,7 +176,9 @@ def _group(group: RankGroup, names: list[str]) -> list[str]:
         *_table("leaves", ["# leaf symbol count", *leaves]),
         *_table("compute_ns", spread_lines(group.compute_ns, group.ranks, group.count)),
         *_table("mpi_ns", ["# leaf, sum of each rank", *row_lines(group.mpi_ns)]),
-        *_table("idle_ns", row_lines(group.idle_ns) if group.idle_ns.any() else []),
+        *_rows("idle_ns", group.idle_ns),
+        *_rows("polls", group.polls),
+        *_rows("nap_ns", group.nap_ns),
         *_table("size_bytes", spread_lines(group.size_bytes, group.ranks, group.count)),
         *_table("peers", peer_lines(group.peers)),
         *_table("vectors", vector_lines(group.vectors, group.ranks)),
@@ -190,6 +192,11 @@ def _of_ranks(values: NDArray[np.float64]) -> str:
 def _tail_idle(group: RankGroup) -> list[str]:
     some = bool(group.tail_idle_ns.any())
     return [f"  tail_idle_ns: {_of_ranks(group.tail_idle_ns)}"] if some else []
+
+
+def _rows(name: str, values: NDArray[np.float64]) -> list[str]:
+    """Write sums of each rank, where any is not 0."""
+    return _table(name, row_lines(values) if values.any() else [])
 
 
 def _table(name: str, lines: list[str]) -> list[str]:

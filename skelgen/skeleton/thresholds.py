@@ -119,6 +119,14 @@ LEAST_IDLE_SHARE = 0.01
 #: judgement, not measured.
 SHORTEST_COMPUTE_US = 0.02
 
+#: Polls that found nothing before each occurrence of a call from which on a skeleton
+#: polls as well [1]: fewer may be chance. A judgement, not measured.
+LEAST_POLLS = 1.0
+
+#: Share of a wait that is sleep between polls, from which on a skeleton sleeps between
+#: its polls [1]: the rank left its core most of the time. A judgement, not measured.
+LEAST_NAP_SHARE = 0.5
+
 #: Loops with at least this share of a routine's time are sections of their own [1]. It
 #: concerns the look of the program only.
 LEAST_SECTION_SHARE = 0.1

@@ -105,6 +105,9 @@ class Operation:
         What it does there, or as a partner.
     partners : tuple of int
         Relative partners of Win_post and its like, the same at each occurrence.
+    nap_ns : float or None
+        How long a rank sleeps between two polls for what the call waits for [ns], 0 if
+        it asks again at once; None if it waits inside MPI.
     """
 
     symbol: int
@@ -121,6 +124,7 @@ class Operation:
     serving: Serving | None = None
     turn: Turn = Turn.NONE
     partners: tuple[int, ...] = ()
+    nap_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -103,7 +103,7 @@ def with_times(clusters: Clusters, events: Events) -> Symbols:
     events : Events
         Of all ranks, or of some.
     """
-    times = share_out(events, clusters.fate)
+    times = share_out(events, clusters.fate, clusters.size_bytes)
     return Symbols(
         symbol=clusters.symbol,
         table=clusters.table,
@@ -116,6 +116,8 @@ def with_times(clusters: Clusters, events: Events) -> Symbols:
         tail_ns=times.tail_ns,
         waiting_call=times.waiting_call,
         waiting_ns=times.waiting_ns,
+        polls=times.polls,
+        nap_ns=times.nap_ns,
         idle_call=times.idle_call,
         idle_ns=times.idle_ns,
         tail_idle_ns=times.tail_idle_ns,

@@ -2,14 +2,14 @@
 
 Between two symbols of a rank lie calls without a symbol. Their inner time is
 computation when they communicate with nobody (`Fate.COMPUTATION`), waiting when they
-poll or probe, and dropped otherwise. A short gap between two polls is waiting too:
-the program did nothing but ask again. Waiting belongs to the time inside the next
-symbol's call, for the skeleton waits there.
+poll or probe, and dropped otherwise. A gap between two polls that is short, or in
+which the program slept, is waiting too: it did nothing but ask again. Waiting belongs
+to the time inside the next symbol's call, for the skeleton waits there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from skelgen.events import CallKind, Events, function_info
 from skelgen.events.away import asleep_before
 from skelgen.events.parts import ranks_together
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
-from skelgen.events.types import MOVED
+from skelgen.events.types import FAILED_POLL, MOVED
 from skelgen.symbols.types import Fate, Lost
 
 _INSIDE, _COMPUTATION, _WAITING = (
@@ -35,13 +35,17 @@ class SymbolTimes:
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
+    polls: NDArray[np.int64]
+    nap_ns: NDArray[np.int64]
     idle_call: NDArray[np.int64]
     idle_ns: NDArray[np.int64]
     tail_idle_ns: NDArray[np.int64]
     lost: tuple[Lost, ...]
 
 
-def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
+def share_out(
+    events: Events, fate: NDArray[np.uint8], size_bytes: NDArray[np.int64]
+) -> SymbolTimes:
     """Share the time of calls without a symbol out to those that have one.
 
     Parameters
@@ -49,6 +53,8 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     events : Events
     fate : (n,) uint8 array
         A `Fate` for each call.
+    size_bytes : (n,) int64 array
+        Of each call; of polls that found nothing how many they are.
 
     Returns
     -------
@@ -59,7 +65,7 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     compute_ns = events.compute_ns.copy()
     tail_ns = events.tail_ns.copy()
     tail_idle_ns = events.tail_asleep_ns.copy()
-    waits, idle, late = _Sparse(), _Sparse(), list[int]()
+    waits, idle, late = _Sparse(3), _Sparse(1), list[int]()
     for ranks in _together(events.calls.first, fate):
         first = events.calls.first[ranks.start : ranks.stop + 1]
         own, rows = slice(*first[[0, -1]].tolist()), slice(ranks.start, ranks.stop)
@@ -67,18 +73,31 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
         outside = np.flatnonzero(fate[own] != _INSIDE)
         asleep = asleep_before(events.away, own)
         waiting = _spend(compute_ns[own], asleep, events, fate, own)
+        if waiting is not None:
+            waiting[1] *= size_bytes[own]
         tail_ns[rows] += _move_on(compute_ns[own], outside, edges)
         if asleep is not None:
             tail_idle_ns[rows] += _move_on(asleep, outside, edges)
-            idle.add(asleep, own.start)
+            idle.add([asleep], own.start)
         if waiting is not None:
-            last = _move_on(waiting, outside, edges)
-            waits.add(waiting, own.start)
+            last, _, _ = (_move_on(one, outside, edges) for one in waiting)
+            waits.add(list(waiting), own.start)
             late += last[last != 0].tolist()
     if late:
         lost += (Lost(Fate.WAITING, -1, len(late), sum(late)),)
+    waiting_call, waiting_ns, polls, nap_ns = waits.columns
+    idle_call, idle_ns = idle.columns
     return SymbolTimes(
-        compute_ns, tail_ns, *waits.columns, *idle.columns, tail_idle_ns, lost
+        compute_ns,
+        tail_ns,
+        waiting_call,
+        waiting_ns,
+        polls,
+        nap_ns,
+        idle_call,
+        idle_ns,
+        tail_idle_ns,
+        lost,
     )
 
 
@@ -92,22 +111,22 @@ def _together(first: NDArray[np.int64], fate: NDArray[np.uint8]) -> Iterator[ran
 
 
 class _Sparse:
-    """An amount that few calls have."""
+    """Amounts that few calls have."""
 
-    def __init__(self) -> None:
+    def __init__(self, amounts: int) -> None:
         self._calls: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        self._amounts: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        self._amounts = [np.empty((amounts, 0), np.int64)]
 
-    def add(self, amount_ns: NDArray[np.int64], first: int) -> None:
-        """Take the amounts of the calls from `first` on that are not 0."""
-        some = np.flatnonzero(amount_ns)
+    def add(self, amounts: Sequence[NDArray[np.int64]], first: int) -> None:
+        """Take those of the calls from `first` on whose first amount is not 0."""
+        some = np.flatnonzero(amounts[0])
         self._calls.append(some + first)
-        self._amounts.append(amount_ns[some])
+        self._amounts.append(np.stack([one[some] for one in amounts]))
 
     @property
-    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def columns(self) -> list[NDArray[np.int64]]:
         """Return the calls and their amounts."""
-        return np.concatenate(self._calls), np.concatenate(self._amounts)
+        return [np.concatenate(self._calls), *np.concatenate(self._amounts, axis=1)]
 
 
 def _spend(
@@ -120,24 +139,35 @@ def _spend(
     """Turn the gaps before calls into computation; return waiting if any.
 
     The calls are of one rank, or of several that do not wait.
+
+    Returns
+    -------
+    (3, calls) int64 array or None
+        Waiting [ns], whether it is a poll that found nothing, and how much of the
+        waiting was sleep between polls [ns].
     """
     folded = fate[own] == _COMPUTATION
     waiting = None
     polls = np.flatnonzero(fate[own] == _WAITING)
     if len(polls):
+        calls = events.calls
         gaps, amid = _polling(events, asleep, fate, own)
         folded[amid] = False
-        waiting = np.zeros(len(spent), np.int64)
-        waiting[gaps] = spent[gaps]
+        waiting = np.zeros((3, len(spent)), np.int64)
+        waiting[0, gaps] = spent[gaps]
         spent[gaps] = 0
         if asleep is not None:
-            waiting[gaps] += asleep[gaps]
+            waiting[2, gaps] = asleep[gaps]
+            waiting[0] += waiting[2]
             asleep[gaps] = 0
-        calls = np.concatenate([polls, amid]) + own.start
-        waiting[calls - own.start] += events.leave_ns[calls] - events.enter_ns[calls]
+        failed = (calls.shapes["flags"][calls.shape[own]] & FAILED_POLL) != 0
+        waiting[1] = failed
+        rows = np.concatenate([polls, amid])
+        inside = rows + own.start
+        waiting[0, rows] += events.leave_ns[inside] - events.enter_ns[inside]
     rows = np.flatnonzero(folded)
-    calls = rows + own.start
-    spent[rows] += events.leave_ns[calls] - events.enter_ns[calls]
+    inside = rows + own.start
+    spent[rows] += events.leave_ns[inside] - events.enter_ns[inside]
     return waiting
 
 
@@ -174,8 +204,9 @@ def _polling(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the gaps that are part of polling, and the local calls amid it.
 
-    A gap counts when it is short, the last call that was not local found nothing and
-    the next one asks again, for a polling loop often looks at the clock as well.
+    A gap counts when it is short or most of it is sleep, the last call that was not
+    local found nothing and the next one asks again, for a polling loop often looks at
+    the clock as well.
     """
     names, calls = events.calls.functions, events.calls
     function = calls.shapes["function"][calls.shape[own]]
@@ -188,9 +219,10 @@ def _polling(
     polling[1:-1] = failed[:-1] & asks[1:]
     other_yet = (~local).astype(np.int64)
     after = np.cumsum(other_yet) - other_yet
-    gap_ns = events.compute_ns[own] + (0 if asleep is None else asleep)
-    short = gap_ns < LONGEST_POLLING_GAP_NS
-    gaps = polling[after] & short
+    awake_ns = events.compute_ns[own]
+    nap_ns = np.zeros(1, np.int64) if asleep is None else asleep
+    idle = (awake_ns + nap_ns < LONGEST_POLLING_GAP_NS) | (nap_ns > awake_ns)
+    gaps = polling[after] & idle
     amid = local & polling[after]
     return np.flatnonzero(gaps), np.flatnonzero(amid)
 

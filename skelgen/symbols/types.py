@@ -160,6 +160,9 @@ class Symbols:
     waiting_call, waiting_ns : (w,) int64 arrays
         Calls that have a symbol and before which the rank polled (failed Test,
         probes), and how long [ns]: it belongs to the time inside the call.
+    polls, nap_ns : (w,) int64 arrays
+        Polls of these calls that found nothing, and how long the rank slept between
+        them, in all [ns].
     idle_call, idle_ns : (i,) int64 arrays
         Calls that have a symbol and before which the rank slept, and how long [ns].
     tail_idle_ns : (ranks,) int64 array
@@ -182,6 +185,8 @@ class Symbols:
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
+    polls: NDArray[np.int64]
+    nap_ns: NDArray[np.int64]
     idle_call: NDArray[np.int64]
     idle_ns: NDArray[np.int64]
     tail_idle_ns: NDArray[np.int64]

@@ -23,6 +23,7 @@ SHORT = {
     "six_iterations": ("6", "20"),
     "long_setup": ("20", "100", "3"),
     "sleeping": ("20", "2", "300"),
+    "sleeping_polls": ("40", "200", "1000"),
     "disk_waits": ("10", "16", "300"),
     "adaptive_mesh": ("48", "30", "8"),
     "task_pool": ("60", "100"),
@@ -33,7 +34,7 @@ SHORT = {
 
 
 #: What depends on how a library polls runs under both families.
-POLLING = ("polling_sweep", "sparse_exchange")
+POLLING = ("polling_sweep", "sparse_exchange", "sleeping_polls")
 CASES = [
     (source, mpi)
     for mpi in FAMILIES

@@ -12,9 +12,10 @@ from skelgen.skeleton.types import Plan
 from skelgen.trace import open_trace
 
 #: Calls that a skeleton also makes to set itself up and to report, or that it writes as
-#: another call of the same meaning: one request is waited for or started by itself.
+#: another call of the same meaning: one request is waited for or started by itself. How
+#: often it polls is chance.
 _OTHERS = ("Barrier", "Gather", "Reduce", "Wait", "Test", "Start", "Win_", "Comm_")
-_OTHERS += ("Dist_graph_", "Request_free")
+_OTHERS += ("Dist_graph_", "Request_free", "Iprobe")
 #: Functions that skeletons write as others, by their beginnings: partitioned messages
 #: are sent whole, neighbourhoods have one count or several, and a master receives from
 #: whoever comes by nonblocking calls.

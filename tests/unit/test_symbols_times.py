@@ -75,6 +75,26 @@ def test_long_gaps_between_polls_are_computation():
     assert symbols.waiting_ns.tolist() == [21]
 
 
+def test_sleep_between_polls_is_waiting_whatever_its_length():
+    symbols = times_of("""
+        rank 0
+          Irecv from=1 tag=1 bytes=8 as=r
+          5 Test mpi=10 failed bytes=4
+          70 Test mpi=11 failed bytes=1 sleep=200000
+          80000 Test mpi=11 failed bytes=1 sleep=70000
+          90 Test of=r mpi=12 sleep=300000
+        rank 1
+          Send to=0 tag=1 bytes=8
+    """)
+    assert inside(symbols, 5) == [0, 5 + 80000]  # it worked there
+    assert symbols.waiting_call.tolist() == [4]
+    assert symbols.waiting_ns.tolist() == [10 + 70 + 200_000 + 11 + 11 + 90 + 300_000]
+    assert symbols.polls.tolist() == [6]
+    assert symbols.nap_ns.tolist() == [500_000]
+    assert symbols.idle_call.tolist() == [4]
+    assert symbols.idle_ns.tolist() == [70_000]
+
+
 def test_a_look_at_the_clock_amid_polling_is_waiting():
     symbols = times_of("""
         rank 0

@@ -171,7 +171,8 @@ def _durations(draft: Draft, current: SharedStrings, program: int) -> Durations:
     tail_ns = group.after_ns[rows] / round(draft.scaling_factor)
     zero = np.zeros(len(rows))
     idle_ns = (none,) * len(series)
-    return Durations(series, idle_ns, tail_ns + held_ns[-1], zero, zero)
+    naps = (None,) * len(series)
+    return Durations(series, idle_ns, tail_ns + held_ns[-1], zero, zero, naps)
 
 
 def _given(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.quantities.naps import nap_ns
 from skelgen.skeleton.quantities.series import (
     MOST_COLUMNS,
     occurrences_of_columns,
@@ -48,6 +49,8 @@ class Durations:
         Before the first call, where that call is repeated and this is not [ns].
     tail_idle_ns : (ranks,) float64 array
         Sleep after the last call [ns].
+    nap_ns : tuple of (float or None)
+        Sleep between two polls for what each operation waits for [ns], as in `nap_ns`.
     """
 
     compute_ns: tuple[NDArray[np.float64], ...]
@@ -55,6 +58,7 @@ class Durations:
     tail_ns: NDArray[np.float64]
     head_ns: NDArray[np.float64]
     tail_idle_ns: NDArray[np.float64]
+    nap_ns: tuple[float | None, ...]
 
 
 def uneven_leaves(signature: Signature) -> set[tuple[int, int]]:
@@ -249,13 +253,14 @@ def _program(kept: _Kept, uneven: set[tuple[int, int]], *, sleeps: bool) -> Dura
     compute_ns, tail_ns = kept.share_out(before_ns, after_ns, uneven, early)
     head_ns = before_ns[:, rows][early].sum(axis=0) * kept.fraction
     none = np.zeros((len(rows), 1))
+    naps = tuple(nap_ns(group, leaf) for leaf in kept.leaf.tolist())
     if not sleeps:
         idle_ns = (none,) * len(compute_ns)
-        return Durations(compute_ns, idle_ns, tail_ns, head_ns, none[:, 0])
+        return Durations(compute_ns, idle_ns, tail_ns, head_ns, none[:, 0], naps)
     idle_ns, tail_idle_ns = kept.share_out(
         group.idle_ns, group.tail_idle_ns, set(), np.zeros(0, np.int64)
     )
-    return Durations(compute_ns, idle_ns, tail_ns, head_ns, tail_idle_ns)
+    return Durations(compute_ns, idle_ns, tail_ns, head_ns, tail_idle_ns, naps)
 
 
 def _set_up(

@@ -76,6 +76,7 @@ def _operation(
         peers=partners.of_occurrences(number, leaf, symbol),
         partners=partners.of_all_occurrences(leaf, symbol),
         vectors=_vectors([sizes.vectors.get(node) for node in own]),
+        nap_ns=durations.nap_ns[number],
     )
 
 

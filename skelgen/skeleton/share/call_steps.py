@@ -77,6 +77,9 @@ class CallStep:
     to, of : (ranks, p) int64 arrays
         Bytes to and from each rank of the communicator, or each neighbour; no column
         for none.
+    nap_us : (ranks, 1) float64 array
+        Sleep between two polls for what it waits for [us]; -1 for ranks that wait
+        inside MPI.
     """
 
     function: str
@@ -102,6 +105,7 @@ class CallStep:
     capacity_bytes: int
     to: NDArray[np.int64]
     of: NDArray[np.int64]
+    nap_us: NDArray[np.float64]
     variants: tuple[CallStep, ...] = ()
     partners: tuple[int, ...] = ()
     serving: Serving | None = None
@@ -132,6 +136,11 @@ class CallStep:
         return any(array.shape[1] > 1 for array in columns)
 
     @property
+    def polls(self) -> bool:
+        """Return whether any rank polls for what it waits for."""
+        return bool((self.nap_us >= 0).any())
+
+    @property
     def text_key(self) -> Hashable:
         """Return what calls must have in common to share a text."""
         if self.peer.shape[1] > 1:
@@ -152,6 +161,7 @@ class CallStep:
             self.present,
             id(self.serving),
             self.turn,
+            self.polls,
             self.to.tobytes(),
             self.of.tobytes(),
         )
@@ -274,10 +284,21 @@ def join_step(
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
         to=to,
         of=of,
+        nap_us=_nap_us(operations, rows),
         partners=first.partners,
         serving=first.serving,
         turn=first.turn,
     )
+
+
+def _nap_us(operations: Sequence[Operation], rows: _Rows) -> NDArray[np.float64]:
+    """Give all ranks that poll the mean sleep between two polls, -1 to others."""
+    naps_ns = [op.nap_ns for op in operations]
+    known = [one for one in naps_ns if one is not None]
+    mean_us = float(np.mean(known)) / 1e3 if known else 0.0
+    found = [-1.0 if one is None else mean_us for one in naps_ns]
+    counts = [len(op.compute_ns.values) for op in operations]
+    return rows.of([np.full((n, 1), u) for n, u in zip(counts, found, strict=True)])
 
 
 class _Rows:

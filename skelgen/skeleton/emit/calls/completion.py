@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skelgen.events.functions import CallKind
-from skelgen.skeleton.emit.calls.arguments import Surroundings
+from skelgen.skeleton.emit.calls.arguments import Surroundings, nap
 from skelgen.skeleton.emit.fragments import Fragment, Word, helper, helpers
 from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.share.request_places import Reference
 from skelgen.symbols.types import ALL_OUTSTANDING
 
@@ -26,15 +27,15 @@ def completion(around: Surroundings, index: int, depth: int) -> list[Statement]:
         count, ages = len(step.ages), _list(around, "ages", list(step.ages))
         text = f"aged_all({count}, {ages.text})"
         found = Fragment(text, ages.uses | helpers("aged_all"))
-        return [_scattered(step.kind, depth, count, found)]
+        return [_scattered(around, step, depth, count, found)]
     if not slots:
         return []  # nothing but requests that were over before
     if len(slots) == 1:
         return [_one(around, index, depth, f"&request[{slots[0]}]")]
     if slots == list(range(slots[0], slots[-1] + 1)):
-        return [_together(step.kind, depth, len(slots), slots[0])]
+        return [_together(around, step, depth, len(slots), slots[0])]
     listed = _list(around, "slots", slots)
-    return [_scattered(step.kind, depth, len(slots), listed)]
+    return [_scattered(around, step, depth, len(slots), listed)]
 
 
 def slots_of(around: Surroundings, index: int) -> list[int] | None:
@@ -104,6 +105,8 @@ def _one(
 ) -> Statement:
     step = around.routine.steps[index]
     request = Fragment(place, helpers("request", *further))
+    if _polls(step):
+        return call(depth, helper("poll_for"), [request, nap(around, step)])
     if step.kind is CallKind.COMPLETE:
         return call(depth, "MPI_Wait", [request, "MPI_STATUS_IGNORE"])
     if step.kind is CallKind.START:
@@ -112,13 +115,26 @@ def _one(
     return call(depth, name, [request])
 
 
-def _together(kind: CallKind, depth: int, count: int, first: int) -> Statement:
+def _together(
+    around: Surroundings, step: CallStep, depth: int, count: int, first: int
+) -> Statement:
     words: list[Word] = [str(count), Fragment(f"&request[{first}]", helpers("request"))]
-    if kind is CallKind.START:
+    if step.kind is CallKind.START:
         return call(depth, "MPI_Startall", words)
+    if _polls(step):
+        return call(depth, helper("poll_for_all"), [*words, nap(around, step)])
     return call(depth, "MPI_Waitall", [*words, helper("status")])
 
 
-def _scattered(kind: CallKind, depth: int, count: int, slots: Fragment) -> Statement:
-    name = "start_all" if kind is CallKind.START else "wait_all"
+def _scattered(
+    around: Surroundings, step: CallStep, depth: int, count: int, slots: Fragment
+) -> Statement:
+    if _polls(step):
+        words: list[Word] = [str(count), slots, nap(around, step)]
+        return call(depth, helper("poll_for_places"), words)
+    name = "start_all" if step.kind is CallKind.START else "wait_all"
     return call(depth, helper(name), [str(count), slots])
+
+
+def _polls(step: CallStep) -> bool:
+    return step.kind is CallKind.COMPLETE and step.polls

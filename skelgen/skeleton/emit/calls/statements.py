@@ -12,6 +12,7 @@ from skelgen.skeleton.emit.calls.arguments import (
     Surroundings,
     created,
     datatype,
+    nap,
     peer,
     received,
     sent,
@@ -124,7 +125,13 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     elif step.kind is CallKind.RECEIVE:
         arguments.append("MPI_STATUS_IGNORE")
     buffered = helpers("touched") if step.info.mode == "buffered" else NO_USES
-    return [call(depth, Fragment(_message_name(step), buffered), arguments)]
+    made = call(depth, Fragment(_message_name(step), buffered), arguments)
+    # A partner from a list must be read once.
+    blocks = step.kind is CallKind.RECEIVE and step.serving is None
+    if not blocks or not step.polls or step.peer.shape[1] > 1:
+        return [made]
+    asked: list[Word] = [*arguments[3:6], nap(around, step)]
+    return [call(depth, helper("poll_for_message"), asked), made]
 
 
 def _served(around: Surroundings, index: int, depth: int) -> Statement:

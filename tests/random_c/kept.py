@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
-import numpy as np
-
 from skelgen.events import collect
+from skelgen.loops import expand
 from skelgen.skeleton.types import Plan
 from skelgen.trace import open_trace
 
@@ -31,47 +31,67 @@ _WRITTEN = {
 }
 
 
-def comparable(counts: Counter[str]) -> Counter[str]:
-    """Name calls as skeletons write them; leave out what cannot be compared."""
-    found: Counter[str] = Counter()
-    for function, count in counts.items():
-        name = function.removeprefix("MPI_")
-        if not name.startswith(_OTHERS) or name.startswith("Reduce_"):
-            begins = (new for old, new in _WRITTEN.items() if name.startswith(old))
-            found[next(begins, name)] += count
-    return found
+def comparable(function: str) -> str:
+    """Name a call as skeletons write it; empty for what cannot be compared."""
+    name = function.removeprefix("MPI_")
+    if name.startswith(_OTHERS) and not name.startswith("Reduce_"):
+        return ""
+    begins = (new for old, new in _WRITTEN.items() if name.startswith(old))
+    return next(begins, name)
 
 
-def planned(made: Plan) -> Counter[str]:
-    """Count the calls of a plan, of all ranks, by function."""
-    found: Counter[str] = Counter()
+def planned(made: Plan) -> dict[int, list[str]]:
+    """Return the calls of each rank of a plan that can be compared, in order."""
+    found = {}
     for program in made.programs:
-        for operation in program.operations:
-            name = made.functions[made.symbols[operation.symbol]["function"]]
-            found[name] += operation.occurrences * len(program.ranks)
+        functions = [made.symbols[one.symbol]["function"] for one in program.operations]
+        names = [comparable(made.functions[function]) for function in functions]
+        calls = [name for one in expand(program.nest).tolist() if (name := names[one])]
+        found.update(dict.fromkeys(program.ranks, calls))
     return found
 
 
-def recorded(folder: Path) -> Counter[str]:
-    """Count the calls of a recorded run, of all ranks, by function."""
+def recorded(folder: Path) -> dict[int, list[str]]:
+    """Return the same of the ranks of a recorded run."""
     calls = collect(open_trace(folder)).calls
-    of_shape = calls.shapes["function"][calls.shape]
-    numbers, counts = np.unique(of_shape, return_counts=True)
-    pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
-    return Counter({calls.functions[number]: count for number, count in pairs})
+    names = [comparable(function) for function in calls.functions]
+    of_call = calls.shapes["function"][calls.shape]
+    return {
+        rank: [name for one in of_call[first:last].tolist() if (name := names[one])]
+        for rank, (first, last) in enumerate(pairwise(calls.first.tolist()))
+    }
 
 
-def differences(made: Plan, folder: Path) -> dict[str, tuple[int, int]]:
-    """Return functions that a skeleton calls more or less often than planned.
+def differences(made: Plan, folder: Path) -> dict[str, tuple[object, object]]:
+    """Return where a skeleton does other calls than planned.
+
+    Those of ranks that serve whoever comes first have an order of their own: all ranks
+    together are compared then.
 
     Returns
     -------
-    dict of str to (int, int)
-        Calls in the plan and in the recorded run of the skeleton, by function.
+    dict of str to (object, object)
+        Calls in the plan and in the recorded run of the skeleton, by function; else
+        the first ones that differ, by rank.
     """
-    wanted, found = comparable(planned(made)), comparable(recorded(folder))
-    return {
-        name: (wanted[name], found[name])
-        for name in sorted({*wanted, *found})
-        if wanted[name] != found[name]
+    wanted, found = planned(made), recorded(folder)
+    sums = [
+        Counter(name for calls in of.values() for name in calls)
+        for of in (wanted, found)
+    ]
+    other: dict[str, tuple[object, object]] = {
+        name: (sums[0][name], sums[1][name])
+        for name in sorted({*sums[0], *sums[1]})
+        if sums[0][name] != sums[1][name]
     }
+    if other or made.served:
+        return other
+    for rank, calls in wanted.items():
+        pairs = enumerate(zip_longest(calls, found[rank]))
+        at = next((at for at, (one, two) in pairs if one != two), None)
+        if at is not None:
+            other[f"rank {rank}, call {at}"] = (
+                calls[at : at + 3],
+                found[rank][at : at + 3],
+            )
+    return other

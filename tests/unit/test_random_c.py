@@ -143,9 +143,16 @@ def test_calls_are_compared_under_the_names_that_skeletons_write() -> None:
         "MPI_Startall": 9,
     }
     reductions = {"MPI_Reduce_scatter": 7}
-    found = comparable(
-        Counter({**planned, **receives, **others, **left_out, **reductions})
-    )
+    found: Counter[str] = Counter()
+    for function, count in {
+        **planned,
+        **receives,
+        **others,
+        **left_out,
+        **reductions,
+    }.items():
+        if name := comparable(function):
+            found[name] += count
     assert found == {
         **{"Send": 2, "Send_init": 5, "Isend": 3, "Recv": 9},
         **{"Ineighbor_": 11, "Reduce_scatter": 7},

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.accuracy.applications import read_applications
 from benchmarks.kinds_of_programs import KINDS, Refused, Trial
 from skelgen.launch.json_lines import JsonLines
 from tests.mpis import FAMILIES, TestMpi
@@ -62,3 +63,5 @@ def test_every_program_is_a_kind_and_is_tried() -> None:
     folder = Path(__file__).resolve().parents[2] / "benchmarks/program_kinds"
     sources = {path.stem for path in folder.glob("*.c")}
     assert sources == {*SHORT} == {kind.source for kind in KINDS.values()}
+    kinds = read_applications(folder / "kinds.yaml", [])
+    assert sources == {Path(one.command.split()[0]).name for one in kinds}

@@ -98,3 +98,24 @@ def test_a_program_defines_what_it_uses_and_nothing_else(ranks: int) -> None:
 def test_the_program_with_every_operation_defines_nothing_unused() -> None:
     text = render(every_operation(), calibration=CALIBRATION)["skeleton.c"]
     assert needs_nothing(text, defined(text)) == set()
+
+
+def test_no_argument_of_a_helper_has_the_name_of_what_another_one_defines() -> None:
+    """They may meet in one file, and compilers warn about it."""
+    texts = [path.read_text() for path in sorted((FOLDER / "helpers").iterdir())]
+    defined = {"place", "persistent_place", "requests", "persistents"}  # of a ring
+    for text in texts:
+        defined |= set(
+            re.findall(r"^static [^(]*?\*?(\w+)(?:\[.*\])?(?: =.*)?;", text, re.M)
+        )
+    assert {"slept_us", "request"} <= defined
+    heads = [
+        head
+        for text in texts
+        for head in re.findall(r"^static .*?\((.*?)\)\n\{", text, re.M | re.S)
+    ]
+    arguments = {
+        re.findall(r"\w+", one)[-1] for head in heads for one in head.split(",")
+    }
+    assert {"nap_us", "serving"} <= arguments
+    assert not arguments & defined

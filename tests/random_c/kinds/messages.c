@@ -483,17 +483,16 @@ static void farm(struct step *s)
 	int jobs = 2 * g->size, job = 0, stop = -1, *in = in_of(s);
 	MPI_Status status;
 
-	if (g->rank) {
+	if (g->rank)
 		while (MPI_Send(&job, 1, MPI_INT, 0, s->tag, g->comm),
 		       MPI_Recv(&job, 1, MPI_INT, 0, s->tag, g->comm, &status), job >= 0)
 			take_any(s, &job, 1);
-		return;
-	}
-	for (int busy = g->size - 1; busy; job++) {
+	for (int busy = g->rank ? 0 : g->size - 1; busy; job++) {
 		MPI_Recv(in, 1, MPI_INT, MPI_ANY_SOURCE, s->tag, g->comm, &status);
 		busy -= job >= jobs;
 		MPI_Send(job < jobs ? &job : &stop, 1, MPI_INT, status.MPI_SOURCE, s->tag, g->comm);
 	}
+	MPI_Barrier(g->comm); /* else the next farm's first requests may be taken for this one's */
 }
 
 /* Kind: messages to nobody and from nobody. */

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
+from skelgen.events.narrow import Amounts
 from skelgen.loops import Nest, positions
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
@@ -259,7 +260,7 @@ class _Work:
         leaf, leaves = positions(nest), len(count)
         sampled = sampled_positions(leaf, count, self.wanted)
 
-        def spread(values: NDArray[np.int64]) -> Spread:
+        def spread(values: Amounts) -> Spread:
             of_ranks = (self._inside(values, rank) for rank in ranks)
             return spread_of(leaf, leaves, of_ranks, sampled)
 
@@ -288,7 +289,7 @@ class _Work:
         rows += own.start
         return rows
 
-    def _inside(self, values: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
+    def _inside(self, values: Amounts, rank: int) -> NDArray[np.int64]:
         """Return the values of the calls of a rank that have a symbol."""
         own = self._own(rank)
         return self._chosen(values[own], own)
@@ -299,7 +300,7 @@ class _Work:
 
     def _inner_ns(self, rank: int) -> NDArray[np.int64]:
         own = self._own(rank)
-        inner = self.events.leave_ns[own] - self.events.enter_ns[own]
+        inner = self.events.spent_ns(own)
         waiting = self.symbols.waiting_call
         waits = slice(*np.searchsorted(waiting, (own.start, own.stop)).tolist())
         inner[waiting[waits] - own.start] += self.symbols.waiting_ns[waits]

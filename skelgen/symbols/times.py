@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
 from skelgen.events.away import asleep_before
+from skelgen.events.narrow import PART, Amounts
 from skelgen.events.parts import ranks_together
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import MOVED
@@ -31,7 +32,7 @@ _INSIDE, _COMPUTATION, _WAITING = (
 class SymbolTimes:
     """Where the time goes; the columns of `Symbols` with the same names."""
 
-    compute_ns: NDArray[np.int64]
+    compute_ns: Amounts
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
@@ -60,14 +61,17 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     tail_ns = events.tail_ns.copy()
     tail_idle_ns = events.tail_asleep_ns.copy()
     waits, idle, late = _Sparse(), _Sparse(), list[int]()
-    for ranks in _together(events.calls.first, fate):
-        first = events.calls.first[ranks.start : ranks.stop + 1]
-        own, rows = slice(*first[[0, -1]].tolist()), slice(ranks.start, ranks.stop)
-        edges = first - own.start
+    first = events.calls.first
+    for own, ranks in _stretches(first, fate):
+        rows = slice(ranks.start, ranks.stop)
+        edges = first[ranks.start : ranks.stop + 1].clip(own.start, own.stop)
+        edges -= own.start
         outside = np.flatnonzero(fate[own] != _INSIDE)
         asleep = asleep_before(events.away, own)
-        waiting = _spend(compute_ns[own], asleep, events, fate, own)
-        tail_ns[rows] += _move_on(compute_ns[own], outside, edges)
+        spent = compute_ns[own]
+        waiting = _spend(spent, asleep, events, fate, own)
+        tail_ns[rows] += _move_on(spent, outside, edges)
+        compute_ns[own] = spent
         if asleep is not None:
             tail_idle_ns[rows] += _move_on(asleep, outside, edges)
             idle.add(asleep, own.start)
@@ -82,13 +86,37 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     )
 
 
-def _together(first: NDArray[np.int64], fate: NDArray[np.uint8]) -> Iterator[range]:
-    """Give ranks whose time is shared out together: alone, where they wait."""
+def _stretches(
+    first: NDArray[np.int64], fate: NDArray[np.uint8]
+) -> Iterator[tuple[slice, range]]:
+    """Give calls whose time is shared out together, and their ranks.
+
+    Ranks with few calls together, pieces of those with many, and alone where they wait.
+    """
     for ranks in ranks_together(first):
-        if (fate[first[ranks.start] : first[ranks.stop]] == _WAITING).any():
-            yield from (range(rank, rank + 1) for rank in ranks)
+        own = slice(int(first[ranks.start]), int(first[ranks.stop]))
+        if (fate[own] == _WAITING).any():
+            for rank in ranks:
+                alone = slice(int(first[rank]), int(first[rank + 1]))
+                yield alone, range(rank, rank + 1)
+        elif len(ranks) == 1:
+            yield from ((piece, ranks) for piece in _pieces(fate, own))
         else:
-            yield ranks
+            yield own, ranks
+
+
+def _pieces(fate: NDArray[np.uint8], own: slice) -> Iterator[slice]:
+    """Cut the calls of a rank behind calls that have a symbol."""
+    begin, size = own.start, PART
+    while own.stop - begin > size:
+        inside = np.flatnonzero(fate[begin : begin + size] == _INSIDE)
+        if not len(inside):
+            size *= 2
+            continue
+        end = begin + int(inside[-1]) + 1
+        yield slice(begin, end)
+        begin, size = end, PART
+    yield slice(begin, own.stop)
 
 
 class _Sparse:
@@ -134,10 +162,10 @@ def _spend(
             waiting[gaps] += asleep[gaps]
             asleep[gaps] = 0
         calls = np.concatenate([polls, amid]) + own.start
-        waiting[calls - own.start] += events.leave_ns[calls] - events.enter_ns[calls]
+        waiting[calls - own.start] += events.spent_ns(calls)
     rows = np.flatnonzero(folded)
     calls = rows + own.start
-    spent[rows] += events.leave_ns[calls] - events.enter_ns[calls]
+    spent[rows] += events.spent_ns(calls)
     return waiting
 
 
@@ -203,7 +231,7 @@ def _lost(events: Events, fate: NDArray[np.uint8]) -> tuple[Lost, ...]:
     calls = events.calls
     rows = np.flatnonzero(fate >= Fate.UNSUPPORTED)
     function = calls.shapes["function"][calls.shape[rows]]
-    spent = events.leave_ns[rows] - events.enter_ns[rows]
+    spent = events.spent_ns(rows)
     key = fate[rows].astype(np.int64) * len(calls.functions) + function
     lost = []
     for one in np.unique(key).tolist():

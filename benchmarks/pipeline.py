@@ -68,7 +68,7 @@ def compile_trace(
 
     events = with_durations(collect(open_trace(folder)))
     lap("read")
-    matched = [match(events.calls, completions=False)]
+    matched = [match(events.calls, completions=False, narrow=True)]
     lap("match")
     calls = with_one_for_equal(events.calls, matched[0])
     symbols = with_times(clusters_of(calls, matched.pop()), events)

@@ -13,13 +13,19 @@ from skelgen.matching.joined import JoinedEvents
 from skelgen.matching.roles import ShapeTable
 
 
-def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> JoinedEvents:
+def join(
+    calls: Calls,
+    table: ShapeTable,
+    *,
+    completions: bool = True,
+    narrow: bool = False,
+) -> JoinedEvents:
     """Join the calls of all ranks; `match` has the rules.
 
-    Without `completions` what completes what stays empty, and calls have numbers of 32
-    bits where these are enough: for less memory.
+    Without `completions` what completes what stays empty; with `narrow` calls have
+    numbers of 32 bits where these are enough.
     """
-    narrow = not completions and len(calls) <= _MOST_NARROW
+    narrow = narrow and len(calls) <= _MOST_NARROW
     kernel: Any = _match_narrow if narrow else _match
     ffi, lib, number = kernel.ffi, kernel.lib, np.int32 if narrow else np.int64
     given, keep = _input(calls, table, ffi)

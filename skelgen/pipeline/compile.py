@@ -245,7 +245,7 @@ def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
 
 def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters:
     """Match the calls of all ranks and give them symbols."""
-    matched = [match(calls, completions=False)]
+    matched = [match(calls, completions=False, narrow=True)]
     for problem in (*joint.warnings, *matched[0].problems):
         logger.warning("%s", problem)
     calls = with_one_for_equal(calls, matched[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,9 @@ def clusters_of(
     calls: Calls, matching: Matching, *, similarity_threshold: float | None = None
 ) -> Clusters:
     """Do the part of `cluster` that needs no times, but the calls of all ranks."""
-    decided, fate, sites = _prepare(calls, matching)
+    matched = [matching]
     del matching  # where the caller does not keep it either, its memory serves others
+    decided, fate, sites = _prepare(calls, matched.pop())
     varying = varying_pairs(calls, decided, sites, similarity_threshold)
     strings = strings_of(decided, varying, similarity_threshold)
     threshold = similarity_threshold
@@ -171,13 +172,15 @@ def _prepare(
     calls = with_sources_of_probes(calls)
     pairs = distinct_pairs(calls)
     fate, ages = fates_and_ages(calls, matching, pairs)
+    matching = replace(matching, whole_event=matching.whole_event[:0].copy())
     inside = fate == Fate.INSIDE
     ages = any_in_order(calls, pairs, inside, ages)
     fate, ages = all_outstanding(calls, pairs, fate, ages)
     inside = fate == Fate.INSIDE
     sites = candidate_sites(pairs, inside)
     tags = canonical_tags(matching, pairs, inside, sites)
-    size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
+    size_bytes = message_bytes(calls, matching, pairs)
+    del matching
     decided = decide(pairs, blocks_of(calls.first), inside, ages, tags, size_bytes)
     return decided, fate, sites
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
-from skelgen.events.narrow import Amounts
+from skelgen.events.narrow import Amounts, Rows
 from skelgen.loops import Nest, positions
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.rank_values import RankValues, Values
 from skelgen.signature.spread import (
+    blocks,
+    occurrences,
     sampled_positions,
     samples_of_each,
     spread_of,
@@ -145,7 +148,9 @@ def total_compute(
     for rank in ranks:
         own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
         inside = symbols.symbol[own] >= 0
-        total += symbols.compute_ns[own][inside]
+        of_rank = RankValues(symbols.compute_ns.__getitem__, own.start, inside)
+        for part in blocks(len(total)):
+            total[part] += of_rank[part]
         if (idle := _idle(symbols, own)) is not None:
             total += idle[inside]
     return total
@@ -204,7 +209,7 @@ def outlines_of(
         if total is not None:
             nest = told_apart(folded, positions(folded), [total])
         leaves = int((nest.body_items == 0).sum())
-        count = np.bincount(positions(nest), minlength=leaves).astype(np.int64)
+        count = occurrences(positions(nest), leaves)
         outlines.append(Outline(ranks, nest, count))
     return outlines, samples_of_each((one.count, len(one.ranks)) for one in outlines)
 
@@ -261,7 +266,7 @@ class _Work:
         sampled = sampled_positions(leaf, count, self.wanted)
 
         def spread(values: Amounts) -> Spread:
-            of_ranks = (self._inside(values, rank) for rank in ranks)
+            of_ranks = (self._of(values.__getitem__, rank) for rank in ranks)
             return spread_of(leaf, leaves, of_ranks, sampled)
 
         mpi_ns = [statistics(leaf, leaves, self._inner_ns(rank))[0] for rank in ranks]
@@ -289,22 +294,22 @@ class _Work:
         rows += own.start
         return rows
 
-    def _inside(self, values: Amounts, rank: int) -> NDArray[np.int64]:
+    def _of(
+        self, of_calls: Callable[[Rows], NDArray[np.int64]], rank: int
+    ) -> RankValues:
         """Return the values of the calls of a rank that have a symbol."""
         own = self._own(rank)
-        return self._chosen(values[own], own)
+        return RankValues(of_calls, own.start, self.symbols.symbol[own] >= 0)
 
-    def _chosen(self, values: NDArray[np.int64], own: slice) -> NDArray[np.int64]:
-        inside: NDArray[np.bool_] = self.symbols.symbol[own] >= 0
-        return values if inside.all() else values[inside]
-
-    def _inner_ns(self, rank: int) -> NDArray[np.int64]:
+    def _inner_ns(self, rank: int) -> Values:
         own = self._own(rank)
-        inner = self.events.spent_ns(own)
         waiting = self.symbols.waiting_call
         waits = slice(*np.searchsorted(waiting, (own.start, own.stop)).tolist())
+        if waits.start == waits.stop:
+            return self._of(self.events.spent_ns, rank)
+        inner = self.events.spent_ns(own)
         inner[waiting[waits] - own.start] += self.symbols.waiting_ns[waits]
-        return self._chosen(inner, own)
+        return RankValues(inner.__getitem__, 0, self.symbols.symbol[own] >= 0)
 
     def _idle_ns(
         self, leaf: NDArray[np.int32], leaves: int, rank: int
@@ -313,7 +318,8 @@ class _Work:
         idle = _idle(self.symbols, own)
         if idle is None:
             return np.zeros(leaves)
-        sums = np.bincount(leaf, self._chosen(idle, own), leaves)
+        inside = self.symbols.symbol[own] >= 0
+        sums = np.bincount(leaf, idle[inside], leaves)
         return np.asarray(sums, np.float64)
 
     def _peers(

@@ -202,4 +202,3 @@ def with_tables(part: EventsOfRanks, joint: Events, numbers: Numbers | None) -> 
         calls=replace(calls, **tables),
         **{name: getattr(joint, name) for name in bounds},
     )
-

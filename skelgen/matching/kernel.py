@@ -36,9 +36,7 @@ def join(
     out = ffi.new("struct skelgen_match_output *")
     lonely = np.empty(len(calls), np.uint8)
     wanted = [name for name in _COLUMNS if completions or name not in _COMPLETIONS]
-    columns: dict[str, NDArray[Any]] = {
-        name: np.empty(0, number) for name in _COLUMNS
-    }
+    columns: dict[str, NDArray[Any]] = {name: np.empty(0, number) for name in _COLUMNS}
     for name in wanted:
         size = len(calls) if name in _PER_CALL else messages
         columns[name] = np.empty(size, np.int64 if name == _BYTES else number)

@@ -30,9 +30,7 @@ from skelgen.matching.roles import ShapeTable, shape_table
 from skelgen.matching.types import Matching
 
 
-def match(
-    calls: Calls, *, completions: bool = True, narrow: bool = False
-) -> Matching:
+def match(calls: Calls, *, completions: bool = True, narrow: bool = False) -> Matching:
     """Find the whole matched events of a run.
 
     Messages match by (communicator, source, destination, tag) in posting order;

@@ -112,9 +112,7 @@ def constant_spread(
     )
 
 
-def statistics(
-    leaf: NDArray[np.int32], leaves: int, values: Values
-) -> Columns:
+def statistics(leaf: NDArray[np.int32], leaves: int, values: Values) -> Columns:
     """Return total, squares, least, most and histogram at each leaf (C kernel).
 
     Parameters
@@ -152,9 +150,8 @@ def statistics(
 def blocks(positions: int, least: int = 0) -> list[slice]:
     """Return all positions in blocks, of at least so many."""
     size = max(_BLOCK, least)
-    return [
-        slice(begin, min(begin + size, positions)) for begin in range(0, positions, size)
-    ]
+    begins = range(0, positions, size)
+    return [slice(begin, min(begin + size, positions)) for begin in begins]
 
 
 def occurrences(leaf: NDArray[np.int32], leaves: int) -> NDArray[np.int64]:
@@ -165,9 +162,7 @@ def occurrences(leaf: NDArray[np.int32], leaves: int) -> NDArray[np.int64]:
     return count
 
 
-def _taken(
-    values: Values, sampled: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _taken(values: Values, sampled: NDArray[np.int64]) -> NDArray[np.float64]:
     taken = np.full(sampled.shape, np.nan)
     there = sampled >= 0
     taken[there] = values[sampled[there]]

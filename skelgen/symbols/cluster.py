@@ -11,7 +11,7 @@ from skelgen.events import Calls, Events
 from skelgen.events.parts import blocks_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
-from skelgen.symbols.left_out_calls import fates_and_ages
+from skelgen.symbols.left_out_calls import ages_of, fates_of
 from skelgen.symbols.outstanding import all_outstanding
 from skelgen.symbols.pairs import distinct_pairs
 from skelgen.symbols.probes import with_sources_of_probes
@@ -171,8 +171,9 @@ def _prepare(
 ) -> tuple[Decided, NDArray[np.uint8], NDArray[np.int64]]:
     calls = with_sources_of_probes(calls)
     pairs = distinct_pairs(calls)
-    fate, ages = fates_and_ages(calls, matching, pairs)
+    fate, polls = fates_of(calls, matching, pairs)
     matching = replace(matching, whole_event=matching.whole_event[:0].copy())
+    ages = ages_of(calls, pairs, fate, polls)
     inside = fate == Fate.INSIDE
     ages = any_in_order(calls, pairs, inside, ages)
     fate, ages = all_outstanding(calls, pairs, fate, ages)

@@ -24,10 +24,10 @@ _MATCHED_KINDS = tuple(
 )
 
 
-def fates_and_ages(
+def fates_of(
     calls: Calls, matching: Matching, pairs: Pairs
-) -> tuple[NDArray[np.uint8], Ages]:
-    """Decide for each call whether it has a symbol, and count ages accordingly.
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Decide for each call whether it has a symbol, before its ages are counted.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def fates_and_ages(
     -------
     fate : (n,) uint8 array
         A `Fate` for each call.
-    ages : Ages
-        Ages among the requests of calls inside.
+    polls : int64 array
+        Calls that only looked whether something is complete.
     """
     by_pair = _fates_of_pairs(calls, pairs)
     fate = looked_up(by_pair, pairs.of_call)
@@ -48,28 +48,36 @@ def fates_and_ages(
     alone = looked_up(must_match, pairs.of_call)
     alone &= matching.whole_event < 0
     fate[alone] = Fate.UNMATCHED
-    del alone
     lost = matching.unmatched
     fate[lost[fate[lost] == Fate.INSIDE]] = Fate.UNMATCHED
     polls = _mark_empty_completions(calls, pairs, fate)
     _leave_out_partners(calls, matching, pairs, fate)
+    return fate, polls
+
+
+def ages_of(
+    calls: Calls, pairs: Pairs, fate: NDArray[np.uint8], polls: NDArray[np.int64]
+) -> Ages:
+    """Count ages among the requests of calls inside.
+
+    Parameters
+    ----------
+    calls : Calls
+    pairs : Pairs
+    fate : (n,) uint8 array
+        From `fates_of`; changed for completions of which no request is left.
+    polls : int64 array
+        From `fates_of`.
+    """
     creating = looked_up(pairs.creates, pairs.of_call)
     creating &= fate != Fate.INSIDE
     ranks = np.zeros(calls.ranks, bool)
     ranks[pairs.rank[pairs.having(creating)]] = True
     del creating
-    ages = _rebased(calls, pairs, fate, ranks[pairs.rank])
-    fate[polls] = Fate.WAITING
-    return fate, ages
-
-
-def _rebased(
-    calls: Calls, pairs: Pairs, fate: NDArray[np.uint8], wanted: NDArray[np.bool_]
-) -> Ages:
-    """Count the ages of some pairs' calls anew; leave out completions of nothing."""
     rebased = RebasedAges(calls, fate == Fate.INSIDE)
-    for uses in uses_of(calls, pairs, wanted):
+    for uses in uses_of(calls, pairs, ranks[pairs.rank]):
         _mark_emptied(fate, rebased.take(uses), uses)
+    fate[polls] = Fate.WAITING
     return rebased.ages()
 
 
@@ -156,9 +164,7 @@ def _leave_out_partners(
             return
 
 
-def _starts(
-    calls: Calls, pairs: Pairs
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _starts(calls: Calls, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the calls that start requests, and who created these."""
     none = np.empty(0, np.int64)
     found = [RequestUses(none, none, Creations(none, none))]

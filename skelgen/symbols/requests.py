@@ -117,8 +117,9 @@ class RebasedAges:
         if self._of_call is None:
             self._of_call = looked_up(self._number, self._calls.ages)
         self._of_call[call] = joint[number]
-        empty: NDArray[np.bool_] = np.diff(edges) == 0
-        return empty[np.cumsum(begins) - 1]
+        empty = np.diff(edges) == 0
+        of_use: NDArray[np.bool_] = empty[np.cumsum(begins) - 1]
+        return of_use
 
     def ages(self) -> Ages:
         """Return the rows of all calls."""

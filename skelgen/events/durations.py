@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skelgen.events.narrow import PART, NarrowColumn
+from skelgen.events.narrow import PIECE, NarrowColumn
 from skelgen.events.types import Events
 
 
@@ -20,8 +20,8 @@ def with_durations(events: Events) -> Events:
     """
     count, none = len(events.enter_ns), np.zeros(0, np.int64)
     inside_ns = NarrowColumn(count)
-    for begin in range(0, count, PART):
-        part = slice(begin, min(begin + PART, count))
+    for begin in range(0, count, PIECE):
+        part = slice(begin, min(begin + PIECE, count))
         inside_ns[part] = events.spent_ns(part)
     events = replace(events, enter_ns=none, leave_ns=none, inside_ns=inside_ns)
     return replace(events, compute_ns=NarrowColumn.of(events.compute_ns[:]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Elements that are converted at a time: for less memory.
-PART = 1 << 15
+PIECE = 1 << 15
 #: What a narrow element says of a value that needs more bits, or is below 0.
 _WIDE = np.uint32(0xFFFFFFFF)
 
@@ -44,8 +44,8 @@ class NarrowColumn:
     def of(cls, values: NDArray[np.int64]) -> NarrowColumn:
         """Return a narrow copy of an array."""
         column = cls(len(values))
-        for begin in range(0, len(values), PART):
-            part = slice(begin, min(begin + PART, len(values)))
+        for begin in range(0, len(values), PIECE):
+            part = slice(begin, min(begin + PIECE, len(values)))
             column[part] = values[part]
         return column
 

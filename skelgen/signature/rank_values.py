@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events.narrow import Rows
 
 
-class Values(Protocol):
+class PositionValues(Protocol):
     """What gives the values of a range of positions, or of some positions."""
 
     def __getitem__(self, rows: Rows, /) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.keys import scattered
-from skelgen.signature.rank_values import Values
+from skelgen.signature.rank_values import PositionValues
 from skelgen.signature.thresholds import MOST_SAMPLES
 from skelgen.signature.types import Spread
 
@@ -31,7 +31,7 @@ Columns = tuple[
 def spread_of(
     leaf: NDArray[np.int32],
     leaves: int,
-    values: Iterable[Values],
+    values: Iterable[PositionValues],
     sampled: NDArray[np.int64],
 ) -> Spread:
     """Summarise a quantity of all ranks of a group.
@@ -112,7 +112,7 @@ def constant_spread(
     )
 
 
-def statistics(leaf: NDArray[np.int32], leaves: int, values: Values) -> Columns:
+def statistics(leaf: NDArray[np.int32], leaves: int, values: PositionValues) -> Columns:
     """Return total, squares, least, most and histogram at each leaf (C kernel).
 
     Parameters
@@ -162,7 +162,7 @@ def occurrences(leaf: NDArray[np.int32], leaves: int) -> NDArray[np.int64]:
     return count
 
 
-def _taken(values: Values, sampled: NDArray[np.int64]) -> NDArray[np.float64]:
+def _taken(values: PositionValues, sampled: NDArray[np.int64]) -> NDArray[np.float64]:
     taken = np.full(sampled.shape, np.nan)
     there = sampled >= 0
     taken[there] = values[sampled[there]]

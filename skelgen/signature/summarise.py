@@ -16,7 +16,7 @@ from skelgen.loops import Nest, positions
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.signature.rank_values import RankValues, Values
+from skelgen.signature.rank_values import PositionValues, RankValues
 from skelgen.signature.spread import (
     blocks,
     occurrences,
@@ -301,7 +301,7 @@ class _Work:
         own = self._own(rank)
         return RankValues(of_calls, own.start, self.symbols.symbol[own] >= 0)
 
-    def _inner_ns(self, rank: int) -> Values:
+    def _inner_ns(self, rank: int) -> PositionValues:
         own = self._own(rank)
         waiting = self.symbols.waiting_call
         waits = slice(*np.searchsorted(waiting, (own.start, own.stop)).tolist())

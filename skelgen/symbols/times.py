@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
 from skelgen.events.away import asleep_before
-from skelgen.events.narrow import PART, Amounts
+from skelgen.events.narrow import PIECE, Amounts
 from skelgen.events.parts import ranks_together
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import MOVED
@@ -107,7 +107,7 @@ def _stretches(
 
 def _pieces(fate: NDArray[np.uint8], own: slice) -> Iterator[slice]:
     """Cut the calls of a rank behind calls that have a symbol."""
-    begin, size = own.start, PART
+    begin, size = own.start, PIECE
     while own.stop - begin > size:
         inside = np.flatnonzero(fate[begin : begin + size] == _INSIDE)
         if not len(inside):
@@ -115,7 +115,7 @@ def _pieces(fate: NDArray[np.uint8], own: slice) -> Iterator[slice]:
             continue
         end = begin + int(inside[-1]) + 1
         yield slice(begin, end)
-        begin, size = end, PART
+        begin, size = end, PIECE
     yield slice(begin, own.stop)
 
 

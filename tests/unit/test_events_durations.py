@@ -54,7 +54,7 @@ def test_the_signature_is_the_same_in_small_pieces(seed):
     events = with_durations(random_program(random.Random(seed)))
     whole = text_of(events)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(times, "PART", 2)
+        patch.setattr(times, "PIECE", 2)
         patch.setattr("skelgen.events.parts._PART", 3)
         patch.setattr("skelgen.events.creations._BLOCK", 2)
         patch.setattr("skelgen.symbols.sizes._PART", 2)

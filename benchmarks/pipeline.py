@@ -54,6 +54,7 @@ def compile_trace(
     `lap` is told the name of each stage when it is done.
     """
     from skelgen.events import collect
+    from skelgen.events.durations import with_durations
     from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.matching.equal_families import with_one_for_equal
@@ -65,12 +66,13 @@ def compile_trace(
     from skelgen.symbols.cluster import clusters_of, with_times
     from skelgen.trace import open_trace
 
-    events = collect(open_trace(folder))
+    events = with_durations(collect(open_trace(folder)))
     lap("read")
-    matched = [match(events.calls, completions=False)]
+    matched = [match(events.calls, completions=False, narrow=True)]
     lap("match")
     calls = with_one_for_equal(events.calls, matched[0])
     symbols = with_times(clusters_of(calls, matched.pop()), events)
+    del calls
     lap("symbols")
     strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
     nests = [fold(string[string >= 0]) for string in strings]

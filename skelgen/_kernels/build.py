@@ -6,6 +6,7 @@ without a name) beside their sources.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -20,6 +21,8 @@ _HEADERS = sorted(f"skelgen/_kernels/{path.name}" for path in _HERE.glob("*.h"))
 
 def _declarations(name: str) -> str:
     text = (_HERE / f"{name}.h").read_text()
+    for shared in re.findall(r'^#include "(\w+_declarations\.h)"$', text, re.MULTILINE):
+        text += (_HERE / shared).read_text()
     if name in WITH_FORMAT:
         text += _trace_format()
     return "\n".join(line for line in text.splitlines() if not line.startswith("#"))

@@ -145,7 +145,7 @@ static int64_t post_receive(struct work *w, int64_t call, uint32_t shape)
 	if (at == NOWHERE)
 		return INACTIVE;
 	w->entries++;
-	w->entry_call[entry] = call;
+	w->entry_call[entry] = (skelgen_call)call;
 	note_done(w->entry_done, entry, -1);
 	w->entry_next[entry] = NO_ENTRY;
 	if (at == LOST)
@@ -188,7 +188,7 @@ static int64_t post_send(struct work *w, int64_t call, uint32_t shape, int64_t b
 	}
 	channel->head = w->entry_next[entry];
 	message = out->messages++;
-	out->send_call[message] = call;
+	out->send_call[message] = (skelgen_call)call;
 	out->receive_call[message] = w->entry_call[entry];
 	if (out->receive_done) {
 		out->send_done[message] = -1;

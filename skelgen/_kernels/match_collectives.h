@@ -29,7 +29,7 @@ static int64_t arrive(struct work *w, int64_t call, uint32_t shape)
 		return at;
 	instance = &w->instances[at];
 	if (!instance->arrived++)
-		instance->first_call = call;
+		instance->first_call = (skelgen_call)call;
 	else if (in->kind[in->shape[instance->first_call]] != in->kind[shape])
 		instance->broken = 1;
 	return at;
@@ -47,6 +47,8 @@ static int64_t instance_of_start(struct work *w, int64_t number)
 	if (last == INACTIVE)
 		return last;
 	if (!w->instances[last].next) {
+		if ((skelgen_call)w->instance_count != w->instance_count)
+			return -2;
 		if (w->instance_count == w->instance_room) {
 			larger = realloc(w->instances,
 					 2 * (size_t)w->instance_room * sizeof(*larger));
@@ -56,7 +58,7 @@ static int64_t instance_of_start(struct work *w, int64_t number)
 			w->instance_room *= 2;
 		}
 		w->instances[w->instance_count] = (struct instance){0};
-		w->instances[last].next = w->instance_count++;
+		w->instances[last].next = (skelgen_call)w->instance_count++;
 	}
 	w->begun[number] = w->instances[last].next;
 	w->instances[w->begun[number]].broken |= w->instances[last].broken;
@@ -70,7 +72,7 @@ static int arrive_by_start(struct work *w, int64_t call, int64_t number)
 	if (at < 0)
 		return at == INACTIVE ? 0 : -1;
 	if (!w->instances[at].arrived++)
-		w->instances[at].first_call = call;
+		w->instances[at].first_call = (skelgen_call)call;
 	w->active[number] = -2 - call;
 	return 0;
 }

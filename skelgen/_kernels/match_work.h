@@ -22,8 +22,8 @@ struct slot {
 };
 
 struct instance {
-	int64_t first_call;
-	int64_t next; /* of a persistent collective: what its next start begins; 0: not yet */
+	skelgen_call first_call;
+	skelgen_call next; /* of a persistent collective: what its next start begins; 0: not yet */
 	int32_t arrived, broken;
 };
 
@@ -31,7 +31,7 @@ struct work {
 	const struct skelgen_match_input *in;
 	struct skelgen_match_output *out;
 	/* receives, in posting order */
-	int64_t *entry_call, *entry_done;
+	skelgen_call *entry_call, *entry_done;
 	uint32_t *entry_next;
 	int64_t entries;
 	/* channels and the hash table of their numbers plus one */
@@ -44,8 +44,8 @@ struct work {
 	int64_t instance_count, instance_room;
 	int64_t *stream_first, *stream_next;
 	/*
-	 * Requests of the rank that is being read: number n is the n-th that is not persistent,
-	 * number `requests` + 1 - n the n-th persistent one.
+	 * The latest requests of the rank that is being read, each in the place of an older one:
+	 * `requests` of them, a power of two, and behind them as many persistent ones.
 	 */
 	int64_t *request_call, *active;
 	int64_t *begun; /* instance of the creation or the latest start; INACTIVE: none */
@@ -57,13 +57,13 @@ struct work {
 };
 
 /* Note which call completes something, where that is asked for. */
-static void note_done(int64_t *done, int64_t at, int64_t call)
+static void note_done(skelgen_call *done, int64_t at, int64_t call)
 {
 	if (done)
-		done[at] = call;
+		done[at] = (skelgen_call)call;
 }
 
-static int64_t find_root(int64_t *parent, int64_t call)
+static int64_t find_root(skelgen_call *parent, int64_t call)
 {
 	while (parent[call] != call) {
 		parent[call] = parent[parent[call]];
@@ -72,26 +72,29 @@ static int64_t find_root(int64_t *parent, int64_t call)
 	return call;
 }
 
-static void join(int64_t *parent, int64_t a, int64_t b)
+static void join(skelgen_call *parent, int64_t a, int64_t b)
 {
 	if (parent[a] < 0)
-		parent[a] = a;
+		parent[a] = (skelgen_call)a;
 	if (parent[b] < 0)
-		parent[b] = b;
+		parent[b] = (skelgen_call)b;
 	a = find_root(parent, a);
 	b = find_root(parent, b);
 	if (a < b)
-		parent[b] = a;
+		parent[b] = (skelgen_call)a;
 	else
-		parent[a] = b;
+		parent[a] = (skelgen_call)b;
 }
 
 static int allocate(struct work *w, const struct skelgen_match_counts *counts)
 {
 	const struct skelgen_match_input *in = w->in;
-	size_t receives = (size_t)counts->receives + 1, requests = (size_t)counts->requests + 1;
+	size_t receives = (size_t)counts->receives + 1, requests;
 
-	w->requests = counts->requests;
+	w->requests = 1;
+	while (w->requests < counts->requests)
+		w->requests *= 2;
+	requests = 2 * (size_t)w->requests + 1;
 	if (counts->receives >= LOST)
 		return -1;
 	w->entry_call = malloc(receives * sizeof(*w->entry_call));

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.away import of_all
 from skelgen.events.epochs import GROUPED, sort_out
+from skelgen.events.parts import looked_up
 from skelgen.events.rank_bounds import bounds_of
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.ranks import RankEvents, decode_ranks, remove, requests_of
@@ -174,8 +175,7 @@ class _Collector:
                 self.threads = np.zeros(len(self.columns.variant), np.uint16)
             self.threads[at : at + count] = found.stream[:count]
         shape = found.columns.variant[:count]
-        if len(shape):
-            shape[:] = found.numbers.take(shape)
+        looked_up(found.numbers, shape, out=shape)
         functions = tuple(self.names.functions)
         self.wrong_peers += found.wrong_peers + resolve(
             shape,

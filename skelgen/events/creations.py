@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from skelgen.events.functions import function_info
 from skelgen.events.types import Calls
 
 _ALL = slice(None)
+#: Fewest calls of a block.
+_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,36 @@ class Creations:
             lasting = np.isin(creator, self.persistent)
             age[lasting] = -_between(self.persistent, creator, place)[lasting]
         return age
+
+
+def recent_creations(calls: Calls) -> Iterator[tuple[slice, Creations]]:
+    """Give the calls in blocks, and the creations that calls of a block can name.
+
+    Parameters
+    ----------
+    calls : Calls
+        Of all ranks.
+
+    Yields
+    ------
+    block : slice
+        Calls of one rank or several.
+    creations : Creations
+        By the places of calls in the run.
+    """
+    ages = calls.age_values
+    oldest = max(int(ages.max(initial=0)), -int(ages.min(initial=0)))
+    size, count = min(max(_BLOCK, oldest), max(len(calls), 1)), len(calls)
+    recent = Creations(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    for begin in range(0, count, size):
+        block = slice(begin, min(begin + size, count))
+        new = Creations.of(calls, block)
+        kept = recent.plain[max(len(recent.plain) - oldest, 0) :]
+        recent = Creations(
+            np.concatenate([kept, new.plain + begin]),
+            np.concatenate([recent.persistent, new.persistent + begin]),
+        )
+        yield block, recent
 
 
 def _between(

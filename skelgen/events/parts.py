@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,3 +87,27 @@ def members_in(
     own = whole_event[part]
     rows = np.flatnonzero(own >= 0)
     return part.start + rows, own[rows]
+
+
+def looked_up(
+    table: NDArray[Any], rows: NDArray[np.integer], out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return ``table[rows]``: NumPy alone takes 8 bytes more for each narrow row.
+
+    Parameters
+    ----------
+    table : array
+    rows : (n,) integer array
+    out : (n,) array, optional
+        Filled and returned; it may be `rows` itself.
+
+    Examples
+    --------
+    >>> looked_up(np.array([5, 7]), np.array([1, 1, 0], np.int32)).tolist()
+    [7, 7, 5]
+    """
+    found = np.empty(len(rows), table.dtype) if out is None else out
+    for begin in range(0, len(rows), _PART):
+        part = slice(begin, begin + _PART)
+        found[part] = table[rows[part]]
+    return found

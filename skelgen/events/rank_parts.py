@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.clock import time_scales
 from skelgen.events.communicators import Communicators, unify
+from skelgen.events.parts import looked_up
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import Names
@@ -191,10 +192,8 @@ def with_tables(part: EventsOfRanks, joint: Events, numbers: Numbers | None) -> 
     """
     calls = part.events.calls
     if numbers is not None:
-        for column, table in ((calls.shape, numbers.shape), (calls.ages, numbers.ages)):
-            for begin in range(0, len(column), _PIECE):
-                piece = column[begin : begin + _PIECE]
-                piece[:] = table[piece]
+        looked_up(numbers.shape, calls.shape, out=calls.shape)
+        looked_up(numbers.ages, calls.ages, out=calls.ages)
     names = ("shapes", "age_first", "age_values", "communicators", "functions")
     tables = {name: getattr(joint.calls, name) for name in names}
     bounds = ("begin_ns", "end_ns", "tail_ns", "tail_asleep_ns", "sites", "warnings")
@@ -203,6 +202,3 @@ def with_tables(part: EventsOfRanks, joint: Events, numbers: Numbers | None) -> 
         calls=replace(calls, **tables),
         **{name: getattr(joint, name) for name in bounds},
     )
-
-
-_PIECE = 1 << 16

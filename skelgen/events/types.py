@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.away import no_time_away
+from skelgen.events.narrow import Amounts, NarrowColumn, Rows
 
 #: Codes in the columns ``peer`` and ``peer2`` of a shape.
 NO_PEER, PROC_NULL = -1, -2
@@ -186,8 +187,9 @@ class Events:
     ----------
     calls : Calls
     enter_ns, leave_ns : (n,) int64 arrays
-        Begin and end of each call since the clock origin [ns].
-    compute_ns : (n,) int64 array
+        Begin and end of each call since the clock origin [ns]; empty where there is
+        `inside_ns`.
+    compute_ns : (n,) int64 array or NarrowColumn
         Computation between the previous call's end and this one's begin, without
         the recorder's own cost and without `away` [ns].
     begin_ns, end_ns : (ranks,) int64 arrays
@@ -206,12 +208,14 @@ class Events:
     away : AWAY_DTYPE array
         By call: for how long before it others had the rank's core, and it slept. Calls
         that are missing had no such time, or the recording does not say.
+    inside_ns : (n,) NarrowColumn or None
+        How long each call took [ns], where it is not known any more when that was.
     """
 
     calls: Calls
     enter_ns: NDArray[np.int64]
     leave_ns: NDArray[np.int64]
-    compute_ns: NDArray[np.int64]
+    compute_ns: Amounts
     begin_ns: NDArray[np.int64]
     end_ns: NDArray[np.int64]
     tail_ns: NDArray[np.int64]
@@ -220,6 +224,14 @@ class Events:
     warnings: tuple[str, ...] = ()
     threads: NDArray[np.uint16] | None = None
     away: NDArray[np.void] = field(default_factory=no_time_away)
+    inside_ns: NarrowColumn | None = None
+
+    def spent_ns(self, rows: Rows) -> NDArray[np.int64]:
+        """Return how long some calls took, in a new array [ns]."""
+        if self.inside_ns is not None:
+            return self.inside_ns[rows]
+        spent_ns: NDArray[np.int64] = self.leave_ns[rows] - self.enter_ns[rows]
+        return spent_ns
 
     @property
     def application_ns(self) -> int:
@@ -237,4 +249,4 @@ class Events:
             for name in ("enter_ns", "leave_ns", "compute_ns", "away")
         }
         calls = replace(self.calls, **nothing)
-        return replace(self, calls=calls, threads=None, **none)
+        return replace(self, calls=calls, threads=None, inside_ns=None, **none)

@@ -53,7 +53,7 @@ def with_one_for_equal(calls: Calls, matching: Matching) -> Calls:
     own = shapes["communicator"] >= 0
     shapes["communicator"][own] = stands_for[shapes["communicator"][own]]
     joint = replace(calls, shapes=shapes)
-    met = match(joint, completions=False)
+    met = match(joint, completions=False, narrow=True)
     if not all(
         np.array_equal(getattr(met, name), getattr(matching, name))
         for name in _MEETINGS

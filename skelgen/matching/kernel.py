@@ -7,18 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen._kernels._match import ffi, lib
+from skelgen._kernels import _match, _match_narrow
 from skelgen.events import Calls
 from skelgen.matching.joined import JoinedEvents
 from skelgen.matching.roles import ShapeTable
 
 
-def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> JoinedEvents:
+def join(
+    calls: Calls,
+    table: ShapeTable,
+    *,
+    completions: bool = True,
+    narrow: bool = False,
+) -> JoinedEvents:
     """Join the calls of all ranks; `match` has the rules.
 
-    Without `completions` what completes what stays empty.
+    Without `completions` what completes what stays empty; with `narrow` calls have
+    numbers of 32 bits where these are enough.
     """
-    given, keep = _input(calls, table)
+    narrow = narrow and len(calls) <= _MOST_NARROW
+    kernel: Any = _match_narrow if narrow else _match
+    ffi, lib, number = kernel.ffi, kernel.lib, np.int32 if narrow else np.int64
+    given, keep = _input(calls, table, ffi)
     counts = ffi.new("struct skelgen_match_counts *")
     if lib.skelgen_match_count(given, counts):
         raise MemoryError("no memory for matching")
@@ -26,12 +36,12 @@ def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined
     out = ffi.new("struct skelgen_match_output *")
     lonely = np.empty(len(calls), np.uint8)
     wanted = [name for name in _COLUMNS if completions or name not in _COMPLETIONS]
-    columns = {name: np.empty(0, np.int64) for name in _COLUMNS}
+    columns: dict[str, NDArray[Any]] = {name: np.empty(0, number) for name in _COLUMNS}
     for name in wanted:
         size = len(calls) if name in _PER_CALL else messages
-        columns[name] = np.empty(size, np.int64)
-        setattr(out, name, _pointer(columns[name]))
-    out.lonely = _pointer(lonely)
+        columns[name] = np.empty(size, np.int64 if name == _BYTES else number)
+        setattr(out, name, _pointer(columns[name], ffi))
+    out.lonely = _pointer(lonely, ffi)
     if lib.skelgen_match(given, counts, out):
         raise MemoryError(f"no memory for matching {len(calls)} calls")
     del keep
@@ -45,9 +55,12 @@ def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined
     )
 
 
+#: Numbers of 32 bits are enough for so many calls: -2 - n is one of them, too.
+_MOST_NARROW = (1 << 31) - 2
 _PER_CALL = ("whole_event", "collective_done")
 _COMPLETIONS = ("collective_done", "send_done", "receive_done")
-_COLUMNS = (*_PER_CALL, "send_call", "receive_call", *_COMPLETIONS[1:], "message_bytes")
+_BYTES = "message_bytes"
+_COLUMNS = (*_PER_CALL, "send_call", "receive_call", *_COMPLETIONS[1:], _BYTES)
 _CTYPES = {
     np.dtype(np.int64): "int64_t *",
     np.dtype(np.int32): "int32_t *",
@@ -57,7 +70,7 @@ _CTYPES = {
 }
 
 
-def _pointer(array: NDArray[Any]) -> Any:
+def _pointer(array: NDArray[Any], ffi: Any) -> Any:
     return ffi.cast(_CTYPES[array.dtype], array.ctypes.data)
 
 
@@ -66,7 +79,9 @@ def _ragged(rows: list[tuple[int, ...]]) -> tuple[NDArray[Any], NDArray[Any]]:
     return first, np.array([value for row in rows for value in row], np.int32)
 
 
-def _input(calls: Calls, table: ShapeTable) -> tuple[Any, dict[str, NDArray[Any]]]:
+def _input(
+    calls: Calls, table: ShapeTable, ffi: Any
+) -> tuple[Any, dict[str, NDArray[Any]]]:
     """Fill the kernel's input; the second value keeps its arrays alive."""
     member_first, members = _ragged([c.members for c in calls.communicators])
     remote_first, remotes = _ragged([c.remote for c in calls.communicators])
@@ -94,6 +109,7 @@ def _input(calls: Calls, table: ShapeTable) -> tuple[Any, dict[str, NDArray[Any]
     given.shapes = len(calls.shapes)
     given.streams = len(table.stream_size)
     given.communicators = len(calls.communicators)
+    given.age_rows = len(calls.age_first) - 1
     for name, array in arrays.items():
-        setattr(given, name, _pointer(array))
+        setattr(given, name, _pointer(array, ffi))
     return given, arrays

@@ -15,7 +15,8 @@ class Matching:
     A *whole matched event* is a message with both its ends, or a collective with
     all its participants; a call in two messages (Sendrecv, a Startall of several
     requests) joins them. Completions (Wait and its like) belong to no event: they
-    follow the requests they complete.
+    follow the requests they complete. Numbers of calls and of events are int32 where
+    `match` was asked to be narrow.
 
     Attributes
     ----------

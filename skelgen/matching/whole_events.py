@@ -30,7 +30,7 @@ from skelgen.matching.roles import ShapeTable, shape_table
 from skelgen.matching.types import Matching
 
 
-def match(calls: Calls, *, completions: bool = True) -> Matching:
+def match(calls: Calls, *, completions: bool = True, narrow: bool = False) -> Matching:
     """Find the whole matched events of a run.
 
     Messages match by (communicator, source, destination, tag) in posting order;
@@ -51,6 +51,8 @@ def match(calls: Calls, *, completions: bool = True) -> Matching:
     completions : bool
         Find out which call completes what. Where nobody asks for it, its columns
         need not take a quarter of the memory: they are empty.
+    narrow : bool
+        Number calls and events with 32 bits where these are enough: half the memory.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def match(calls: Calls, *, completions: bool = True) -> Matching:
     Sodhi and Subhlok 2005, section III-B; MPI 4.1, sections 3.5 and 6.14.
     """
     table = shape_table(calls)
-    joined = kernel.join(calls, table, completions=completions)
+    joined = kernel.join(calls, table, completions=completions, narrow=narrow)
     return finish(calls, table, join_epochs(calls, joined))
 
 

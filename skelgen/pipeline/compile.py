@@ -24,6 +24,7 @@ from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
 from skelgen.events.completion_order import in_canonical_order
 from skelgen.events.conditions import conditions, told_apart
+from skelgen.events.durations import with_durations
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
@@ -130,12 +131,15 @@ def signature_of_run(
     calls = added_calls(team.gather(recorded_calls(collected[0].events)))
     collected.append(_in_canonical_order(collected.pop()))
     progress.advance(1)
-    events, clusters, concurrent = _clustered(
-        collected.pop(), common.warnings, wanted, team
-    )
-    progress.advance(1)
+    joint, part = _joint(collected.pop(), common.warnings, team)
+    events, concurrent = _in_one_thread(part, team)
+    del part
     if look is not None:
         look(events, ranks, team)
+    moments = [events]
+    del events
+    events, clusters = _clustered(with_durations(moments.pop()), joint, wanted, team)
+    progress.advance(1)
     symbols = with_times(clusters, events)
     del clusters
     groups = _groups(events, symbols, ranks, team)
@@ -163,18 +167,19 @@ def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:
     return [common.only(slice(*edge)) for edge in pairwise(edges)]
 
 
-def _clustered(
-    part: EventsOfRanks, warnings: Sequence[str], wanted: WantedSimilarity, team: Team
-) -> tuple[Events, Clusters, int]:
-    """Match the calls of all; return the own events with their clusters.
-
-    The last value is the number of ranks whose threads were in calls at one time.
-    """
+def _joint(
+    part: EventsOfRanks, warnings: Sequence[str], team: Team
+) -> tuple[Events, Events]:
+    """Return the run without calls, and the own events with the tables of all."""
     outlines = team.gather(part.outline())
     joint, numbers = team.share(team.first(lambda: join(outlines, warnings)))
-    events = with_tables(part, joint, numbers[team.rank] if numbers else None)
-    del part
-    events, concurrent = _in_one_thread(events, team)
+    return joint, with_tables(part, joint, numbers[team.rank] if numbers else None)
+
+
+def _clustered(
+    events: Events, joint: Events, wanted: WantedSimilarity, team: Team
+) -> tuple[Events, Clusters]:
+    """Match the calls of all; return the own events with their clusters."""
     calls, own = events.calls, len(events.calls)
     firsts = team.gather(calls.first)
     columns: dict[str, Any] = {
@@ -201,7 +206,7 @@ def _clustered(
 
     found = team.first(find)
     columns.clear()
-    return events, _divided(found, own, team), concurrent
+    return events, _divided(found, own, team)
 
 
 def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
@@ -240,7 +245,7 @@ def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
 
 def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters:
     """Match the calls of all ranks and give them symbols."""
-    matched = [match(calls, completions=False)]
+    matched = [match(calls, completions=False, narrow=True)]
     for problem in (*joint.warnings, *matched[0].problems):
         logger.warning("%s", problem)
     calls = with_one_for_equal(calls, matched[0])

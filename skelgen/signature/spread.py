@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.keys import scattered
+from skelgen.signature.rank_values import PositionValues
 from skelgen.signature.thresholds import MOST_SAMPLES
 from skelgen.signature.types import Spread
 
 #: Bins of an int64: below 1, then one for each power of two.
 MOST_BINS = 64
+#: Positions that are looked at at a time, or more: for less memory.
+_BLOCK = 1 << 16
 #: Samples of a whole signature, both quantities.
 _ALL_SAMPLES = 200_000
 
@@ -28,7 +31,7 @@ Columns = tuple[
 def spread_of(
     leaf: NDArray[np.int32],
     leaves: int,
-    values: Iterable[NDArray[np.int64]],
+    values: Iterable[PositionValues],
     sampled: NDArray[np.int64],
 ) -> Spread:
     """Summarise a quantity of all ranks of a group.
@@ -38,7 +41,7 @@ def spread_of(
     leaf : (n,) int32 array
         Leaf of each position of the string.
     leaves : int
-    values : iterable of (n,) int64 array
+    values : iterable of (n,) int64 array or RankValues
         The quantity at each position, for each rank.
     sampled : (leaves, s) int64 array
         Positions of the samples, -1 beyond a leaf's number of samples.
@@ -58,7 +61,7 @@ def spread_of(
     )
     # Where all values are the same, their sums are products: no rounding on the way.
     same = least == most
-    times = np.bincount(leaf, minlength=leaves).astype(np.float64)[:, None]
+    times = occurrences(leaf, leaves).astype(np.float64)[:, None]
     total = np.where(same, least * times, total)
     squares = np.where(same, least * (least * times), squares)
     histogram = np.stack([column[4] for column in columns], axis=1)
@@ -109,9 +112,7 @@ def constant_spread(
     )
 
 
-def statistics(
-    leaf: NDArray[np.int32], leaves: int, values: NDArray[np.int64]
-) -> Columns:
+def statistics(leaf: NDArray[np.int32], leaves: int, values: PositionValues) -> Columns:
     """Return total, squares, least, most and histogram at each leaf (C kernel).
 
     Parameters
@@ -119,32 +120,49 @@ def statistics(
     leaf : (n,) int32 array
     leaves : int
         Every leaf occurs.
-    values : (n,) int64 array
+    values : (n,) int64 array or RankValues
+        Looked at block by block.
     """
     from skelgen._kernels._spread import ffi, lib
 
     leaf = np.ascontiguousarray(leaf, np.int32)
-    values = np.ascontiguousarray(values, np.int64)
     total, squares = np.zeros(leaves), np.zeros(leaves)
     least, most = np.full(leaves, np.inf), np.full(leaves, -np.inf)
     histogram = np.zeros((leaves, MOST_BINS), np.int64)
-    lib.skelgen_spread(
-        ffi.from_buffer("int32_t[]", leaf),
-        ffi.from_buffer("int64_t[]", values),
-        len(leaf),
-        *(
-            ffi.from_buffer("double[]", column, require_writable=True)
-            for column in (total, squares, least, most)
-        ),
-        ffi.from_buffer("int64_t[]", histogram, require_writable=True),
-        MOST_BINS,
-    )
+    sums = [
+        ffi.from_buffer("double[]", column, require_writable=True)
+        for column in (total, squares, least, most)
+    ]
+    bins = ffi.from_buffer("int64_t[]", histogram, require_writable=True)
+    for part in blocks(len(leaf)):
+        own = np.ascontiguousarray(values[part], np.int64)
+        lib.skelgen_spread(
+            ffi.from_buffer("int32_t[]", leaf[part]),
+            ffi.from_buffer("int64_t[]", own),
+            len(own),
+            *sums,
+            bins,
+            MOST_BINS,
+        )
     return total, squares, least, most, histogram
 
 
-def _taken(
-    values: NDArray[np.int64], sampled: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def blocks(positions: int, least: int = 0) -> list[slice]:
+    """Return all positions in blocks, of at least so many."""
+    size = max(_BLOCK, least)
+    begins = range(0, positions, size)
+    return [slice(begin, min(begin + size, positions)) for begin in begins]
+
+
+def occurrences(leaf: NDArray[np.int32], leaves: int) -> NDArray[np.int64]:
+    """Return how often each leaf occurs at the positions of a string."""
+    count = np.zeros(leaves, np.int64)
+    for part in blocks(len(leaf), leaves):
+        count += np.bincount(leaf[part], minlength=leaves)
+    return count
+
+
+def _taken(values: PositionValues, sampled: NDArray[np.int64]) -> NDArray[np.float64]:
     taken = np.full(sampled.shape, np.nan)
     there = sampled >= 0
     taken[there] = values[sampled[there]]
@@ -198,17 +216,27 @@ def sampled_positions(
         Positions, -1 beyond a leaf's number of samples.
     """
     strata = min(wanted, int(count.max(initial=0)))
-    narrow = leaf.astype(np.uint16) if len(count) <= 1 << 16 else leaf
-    order = np.argsort(narrow, kind="stable")
-    first = np.cumsum(count) - count
     number = np.arange(strata)[None, :]
     parts = np.minimum(count, max(strata, 1))[:, None]
     low = number * count[:, None] // parts
     width = (number + 1) * count[:, None] // parts - low
     draw = scattered((count[:, None] << 8).astype(np.uint64) + number.astype(np.uint64))
     offset = draw % np.maximum(width, 1).astype(np.uint64)
-    occurrence = first[:, None] + low + offset.astype(np.int64)
-    there = number < parts
-    positions = np.full(there.shape, -1, np.int64)
-    positions[there] = order[occurrence[there]]
+    occurrence = np.where(number < parts, low + offset.astype(np.int64), -1)
+    return _places(leaf, occurrence)
+
+
+def _places(leaf: NDArray[np.int32], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions of some occurrences of each leaf, -1 where one is -1."""
+    positions = np.full(wanted.shape, -1, np.int64)
+    narrow = np.uint16 if len(wanted) <= 1 << 16 else np.int32
+    done = np.zeros((len(wanted), 1), np.int64)
+    for part in blocks(len(leaf), wanted.size):
+        # NumPy sorts narrow numbers in linear time.
+        order = np.argsort(leaf[part].astype(narrow), kind="stable")
+        count = np.bincount(leaf[part], minlength=len(wanted))[:, None]
+        here = (wanted >= done) & (wanted < done + count)
+        place = np.cumsum(count)[:, None] - count + wanted - done
+        positions[here] = part.start + order[place[here]]
+        done += count
     return positions

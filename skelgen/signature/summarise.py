@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
+from skelgen.events.narrow import Amounts, Rows
 from skelgen.loops import Nest, positions
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.rank_values import PositionValues, RankValues
 from skelgen.signature.spread import (
+    blocks,
+    occurrences,
     sampled_positions,
     samples_of_each,
     spread_of,
@@ -145,7 +149,9 @@ def total_compute(
     for rank in ranks:
         own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
         inside = symbols.symbol[own] >= 0
-        total += symbols.compute_ns[own][inside]
+        of_rank = RankValues(symbols.compute_ns.__getitem__, own.start, inside)
+        for part in blocks(len(total)):
+            total[part] += of_rank[part]
         idle = _of_rank(symbols.idle_call, symbols.idle_ns, own)
         if idle is not None:
             total += idle[inside]
@@ -210,7 +216,7 @@ def outlines_of(
         if total is not None:
             nest = told_apart(folded, positions(folded), [total])
         leaves = int((nest.body_items == 0).sum())
-        count = np.bincount(positions(nest), minlength=leaves).astype(np.int64)
+        count = occurrences(positions(nest), leaves)
         outlines.append(Outline(ranks, nest, count))
     return outlines, samples_of_each((one.count, len(one.ranks)) for one in outlines)
 
@@ -266,8 +272,8 @@ class _Work:
         leaf, leaves = positions(nest), len(count)
         sampled = sampled_positions(leaf, count, self.wanted)
 
-        def spread(values: NDArray[np.int64]) -> Spread:
-            of_ranks = (self._inside(values, rank) for rank in ranks)
+        def spread(values: Amounts) -> Spread:
+            of_ranks = (self._of(values.__getitem__, rank) for rank in ranks)
             return spread_of(leaf, leaves, of_ranks, sampled)
 
         def sums(
@@ -304,23 +310,20 @@ class _Work:
         rows += own.start
         return rows
 
-    def _inside(self, values: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
+    def _of(
+        self, of_calls: Callable[[Rows], NDArray[np.int64]], rank: int
+    ) -> RankValues:
         """Return the values of the calls of a rank that have a symbol."""
         own = self._own(rank)
-        return self._chosen(values[own], own)
+        return RankValues(of_calls, own.start, self.symbols.symbol[own] >= 0)
 
-    def _chosen(self, values: NDArray[np.int64], own: slice) -> NDArray[np.int64]:
-        inside: NDArray[np.bool_] = self.symbols.symbol[own] >= 0
-        return values if inside.all() else values[inside]
-
-    def _inner_ns(self, rank: int) -> NDArray[np.int64]:
+    def _inner_ns(self, rank: int) -> PositionValues:
         own = self._own(rank)
-        inner = self.events.leave_ns[own] - self.events.enter_ns[own]
-        symbols = self.symbols
-        waiting = _of_rank(symbols.waiting_call, symbols.waiting_ns, own)
-        if waiting is not None:
-            inner += waiting
-        return self._chosen(inner, own)
+        inner = _of_rank(self.symbols.waiting_call, self.symbols.waiting_ns, own)
+        if inner is None:
+            return self._of(self.events.spent_ns, rank)
+        inner += self.events.spent_ns(own)
+        return RankValues(inner.__getitem__, 0, self.symbols.symbol[own] >= 0)
 
     def _sums(
         self,
@@ -335,7 +338,7 @@ class _Work:
         found = _of_rank(calls, amounts, own)
         if found is None:
             return np.zeros(leaves)
-        sums = np.bincount(leaf, self._chosen(found, own), leaves)
+        sums = np.bincount(leaf, found[self.symbols.symbol[own] >= 0], leaves)
         return np.asarray(sums, np.float64)
 
     def _peers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from skelgen.events import Calls, Events
 from skelgen.events.parts import blocks_of
 from skelgen.loops import fold
 from skelgen.matching import Matching
-from skelgen.symbols.left_out_calls import fates_and_ages
+from skelgen.symbols.left_out_calls import ages_of, fates_of
 from skelgen.symbols.outstanding import all_outstanding
 from skelgen.symbols.pairs import distinct_pairs
 from skelgen.symbols.probes import with_sources_of_probes
@@ -75,8 +75,9 @@ def clusters_of(
     calls: Calls, matching: Matching, *, similarity_threshold: float | None = None
 ) -> Clusters:
     """Do the part of `cluster` that needs no times, but the calls of all ranks."""
-    decided, fate, sites = _prepare(calls, matching)
+    matched = [matching]
     del matching  # where the caller does not keep it either, its memory serves others
+    decided, fate, sites = _prepare(calls, matched.pop())
     varying = varying_pairs(calls, decided, sites, similarity_threshold)
     strings = strings_of(decided, varying, similarity_threshold)
     threshold = similarity_threshold
@@ -172,14 +173,17 @@ def _prepare(
 ) -> tuple[Decided, NDArray[np.uint8], NDArray[np.int64]]:
     calls = with_sources_of_probes(calls)
     pairs = distinct_pairs(calls)
-    fate, ages = fates_and_ages(calls, matching, pairs)
+    fate, polls = fates_of(calls, matching, pairs)
+    matching = replace(matching, whole_event=matching.whole_event[:0].copy())
+    ages = ages_of(calls, pairs, fate, polls)
     inside = fate == Fate.INSIDE
     ages = any_in_order(calls, pairs, inside, ages)
     fate, ages = all_outstanding(calls, pairs, fate, ages)
     inside = fate == Fate.INSIDE
     sites = candidate_sites(pairs, inside)
     tags = canonical_tags(matching, pairs, inside, sites)
-    size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
+    size_bytes = message_bytes(calls, matching, pairs)
+    del matching
     decided = decide(pairs, blocks_of(calls.first), inside, ages, tags, size_bytes)
     return decided, fate, sites
 

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls
+from skelgen.events.creations import Creations
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED
+from skelgen.events.parts import looked_up
 from skelgen.events.types import FAILED_POLL, MOVED, NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
 from skelgen.symbols.pairs import ON_REQUESTS, PARTNER_KINDS, Pairs
-from skelgen.symbols.requests import Ages, RequestUses, rebased_ages, uses_of
+from skelgen.symbols.requests import Ages, RebasedAges, RequestUses, uses_of
 from skelgen.symbols.types import Fate
 
 #: Kinds that take part in nothing until they are started.
@@ -22,10 +24,10 @@ _MATCHED_KINDS = tuple(
 )
 
 
-def fates_and_ages(
+def fates_of(
     calls: Calls, matching: Matching, pairs: Pairs
-) -> tuple[NDArray[np.uint8], Ages]:
-    """Decide for each call whether it has a symbol, and count ages accordingly.
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Decide for each call whether it has a symbol, before its ages are counted.
 
     Parameters
     ----------
@@ -37,25 +39,46 @@ def fates_and_ages(
     -------
     fate : (n,) uint8 array
         A `Fate` for each call.
-    ages : Ages
-        Ages among the requests of calls inside.
+    polls : int64 array
+        Calls that only looked whether something is complete.
     """
     by_pair = _fates_of_pairs(calls, pairs)
-    fate = by_pair[pairs.of_call]
+    fate = looked_up(by_pair, pairs.of_call)
     must_match = pairs.is_kind(*_MATCHED_KINDS) & (by_pair == Fate.INSIDE)
-    fate[must_match[pairs.of_call] & (matching.whole_event < 0)] = Fate.UNMATCHED
+    alone = looked_up(must_match, pairs.of_call)
+    alone &= matching.whole_event < 0
+    fate[alone] = Fate.UNMATCHED
     lost = matching.unmatched
     fate[lost[fate[lost] == Fate.INSIDE]] = Fate.UNMATCHED
     polls = _mark_empty_completions(calls, pairs, fate)
     _leave_out_partners(calls, matching, pairs, fate)
-    creating = pairs.creates[pairs.of_call] & (fate != Fate.INSIDE)
+    return fate, polls
+
+
+def ages_of(
+    calls: Calls, pairs: Pairs, fate: NDArray[np.uint8], polls: NDArray[np.int64]
+) -> Ages:
+    """Count ages among the requests of calls inside.
+
+    Parameters
+    ----------
+    calls : Calls
+    pairs : Pairs
+    fate : (n,) uint8 array
+        From `fates_of`; changed for completions of which no request is left.
+    polls : int64 array
+        From `fates_of`.
+    """
+    creating = looked_up(pairs.creates, pairs.of_call)
+    creating &= fate != Fate.INSIDE
     ranks = np.zeros(calls.ranks, bool)
-    ranks[pairs.rank[pairs.of_call[np.flatnonzero(creating)]]] = True
-    uses = uses_of(calls, pairs, ranks)
-    ages = rebased_ages(calls, fate == Fate.INSIDE, uses)
-    _mark_emptied(fate, ages, uses)
+    ranks[pairs.rank[pairs.having(creating)]] = True
+    del creating
+    rebased = RebasedAges(calls, fate == Fate.INSIDE)
+    for uses in uses_of(calls, pairs, ranks[pairs.rank]):
+        _mark_emptied(fate, rebased.take(uses), uses)
     fate[polls] = Fate.WAITING
-    return fate, ages
+    return rebased.ages()
 
 
 def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
@@ -101,17 +124,17 @@ def _mark_empty_completions(
 ) -> NDArray[np.int64]:
     """Leave completions of nothing out; return those that only looked."""
     empty_row = np.diff(calls.age_first) == 0
-    empty = pairs.is_kind(*ON_REQUESTS)[pairs.of_call]
-    empty &= empty_row[calls.ages]
+    empty = looked_up(pairs.is_kind(*ON_REQUESTS), pairs.of_call)
+    empty &= looked_up(empty_row, calls.ages)
     fate[empty & (fate == Fate.INSIDE)] = Fate.COMPUTATION
     tests = np.array([name.startswith("MPI_Test") for name in calls.functions])
     polling = pairs.is_kind(CallKind.COMPLETE)
     if len(tests):
         polling &= tests[pairs.shape["function"]]
-    found = polling[pairs.of_call]
+    found = looked_up(polling, pairs.of_call)
     moved = (calls.shapes["flags"] & MOVED) != 0
     if moved.any():
-        found |= moved[calls.shape]
+        found |= looked_up(moved, calls.shape)
     return np.flatnonzero(empty & found)
 
 
@@ -120,7 +143,7 @@ def _leave_out_partners(
 ) -> None:
     """Leave out whole events of which a part is left out, until nothing changes."""
     persistent = bool(pairs.is_kind(CallKind.START).any())
-    uses = None
+    starts: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     while True:
         left_out = int((fate >= Fate.UNSUPPORTED).sum())
         if not left_out:
@@ -134,22 +157,32 @@ def _leave_out_partners(
         incomplete[-1] = False  # calls that are in no event
         fate[incomplete[matching.whole_event] & (fate == Fate.INSIDE)] = Fate.PARTNER
         if persistent:
-            if uses is None:
-                uses = uses_of(calls, pairs, np.ones(calls.ranks, bool))
-            _leave_out_started(pairs, fate, uses)
+            if starts is None:
+                starts = _starts(calls, pairs)
+            _leave_out_started(fate, *starts)
         if int((fate >= Fate.UNSUPPORTED).sum()) == left_out:
             return
 
 
+def _starts(calls: Calls, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the calls that start requests, and who created these."""
+    none = np.empty(0, np.int64)
+    found = [RequestUses(none, none, Creations(none, none))]
+    found += uses_of(calls, pairs, pairs.is_kind(CallKind.START))
+    call, creator = (
+        np.concatenate([getattr(uses, name) for uses in found])
+        for name in ("call", "creator")
+    )
+    return call, creator
+
+
 def _leave_out_started(
-    pairs: Pairs, fate: NDArray[np.uint8], uses: RequestUses
+    fate: NDArray[np.uint8], call: NDArray[np.int64], creator: NDArray[np.int64]
 ) -> None:
     """Treat a persistent request and its starts alike.
 
     Nobody says which request of a Startall found no partner, so all of them go.
     """
-    starts = pairs.is_kind(CallKind.START)[pairs.of_call[uses.call]]
-    call, creator = uses.call[starts], uses.creator[starts]
     gone = fate >= Fate.UNSUPPORTED
     lost = creator[gone[call] & (creator >= 0)]
     fate[lost[fate[lost] == Fate.INSIDE]] = Fate.PARTNER
@@ -157,13 +190,14 @@ def _leave_out_started(
     fate[lost_start[fate[lost_start] == Fate.INSIDE]] = Fate.PARTNER
 
 
-def _mark_emptied(fate: NDArray[np.uint8], ages: Ages, uses: RequestUses) -> None:
+def _mark_emptied(
+    fate: NDArray[np.uint8], empty: NDArray[np.bool_], uses: RequestUses
+) -> None:
     """Leave out completions of which no request is left.
 
     Their time is computation when the requests were null, else it is dropped.
     """
-    empty_row = np.array([not row for row in ages.rows], bool)
-    emptied = empty_row[ages.of_call[uses.call]] & (fate[uses.call] == Fate.INSIDE)
+    emptied = empty & (fate[uses.call] == Fate.INSIDE)
     fate[uses.call[emptied]] = Fate.COMPUTATION
     dropped = (uses.creator >= 0) & (fate[uses.creator] >= Fate.UNSUPPORTED)
     fate[uses.call[dropped & emptied]] = Fate.PARTNER

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
-from skelgen.events.creations import Creations, rows_of
+from skelgen.events.creations import Creations, recent_creations, rows_of
+from skelgen.events.parts import looked_up
 from skelgen.symbols.key_numbers import factorise_rows
 from skelgen.symbols.pairs import ON_REQUESTS, Pairs
 
 
 @dataclass(frozen=True, slots=True)
 class RequestUses:
-    """The requests that calls complete, start or free.
+    """The requests that calls of a block complete, start or free.
 
     Attributes
     ----------
@@ -23,10 +25,13 @@ class RequestUses:
         The using call, ascending, once for each request.
     creator : (u,) int64 array
         The call that created the request; -1 when there is none (a damaged age).
+    creations : Creations
+        All that calls of the block can name.
     """
 
     call: NDArray[np.int64]
     creator: NDArray[np.int64]
+    creations: Creations
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,68 +50,101 @@ class Ages:
     rows: list[tuple[int, ...]]
 
 
-def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> RequestUses:
-    """Find the creators of the requests that calls of some ranks use.
+def uses_of(
+    calls: Calls, pairs: Pairs, wanted: NDArray[np.bool_]
+) -> Iterator[RequestUses]:
+    """Find the creators of the requests that calls use, block by block.
 
     Parameters
     ----------
     calls : Calls
     pairs : Pairs
-    ranks : (ranks,) bool array
-        Ranks to look at.
+    wanted : (p,) bool array
+        Pairs whose calls are looked at where they are about requests.
     """
-    if not ranks.any():
-        return RequestUses(np.empty(0, np.int64), np.empty(0, np.int64))
-    wanted = pairs.is_kind(*ON_REQUESTS) & ranks[pairs.rank]
-    call = np.flatnonzero(wanted[pairs.of_call] & (calls.ages > 0))
-    index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
-    call = call[index]
-    creator = Creations.of(calls).named(call, age)
-    rank = np.searchsorted(calls.first, call, side="right") - 1
-    creator[creator < calls.first[rank]] = -1
-    return RequestUses(call, creator)
+    wanted = wanted & pairs.is_kind(*ON_REQUESTS)
+    if not wanted.any():
+        return
+    for block, creations in recent_creations(calls):
+        uses = wanted[pairs.of_call[block]] & (calls.ages[block] > 0)
+        call = np.flatnonzero(uses) + block.start
+        if not len(call):
+            continue
+        index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
+        call = call[index]
+        creator = creations.named(call, age)
+        rank = np.searchsorted(calls.first, call, side="right") - 1
+        creator[creator < calls.first[rank]] = -1
+        yield RequestUses(call, creator, creations)
 
 
-def rebased_ages(calls: Calls, inside: NDArray[np.bool_], uses: RequestUses) -> Ages:
-    """Count ages among the requests that calls with a symbol create.
+class RebasedAges:
+    """Counts ages among the requests that calls with a symbol create.
 
     Parameters
     ----------
     calls : Calls
+        Those whose uses are not taken keep the ages that they have.
     inside : (n,) bool array
         Which calls have a symbol.
-    uses : RequestUses
-        Uses of all ranks that have requests of calls outside; other ranks keep
-        the ages that they have.
-
-    Returns
-    -------
-    Ages
-        A completion of nothing but requests from outside has an empty row.
     """
-    kept = uses.creator >= 0
-    kept[kept] = inside[uses.creator[kept]]
-    using, creator = uses.call[kept], uses.creator[kept]
-    values = np.empty(0, np.int64)
-    if len(using):
-        values = Creations.of(calls).only(inside).ages(using, creator)
-    affected = uses.call[np.flatnonzero(np.diff(uses.call, prepend=-1))]
-    begin = np.searchsorted(using, affected)
-    length = np.searchsorted(using, affected, side="right") - begin
-    first = np.concatenate([calls.age_first[:-1], begin + len(calls.age_values)])
-    lengths = np.concatenate([np.diff(calls.age_first), length])
-    everything = np.concatenate([calls.age_values, values])
-    number = factorise_rows(first, lengths, everything)
-    rows: list[tuple[int, ...]] = [()] * (int(number.max(initial=-1)) + 1)
-    for row in np.unique(number, return_index=True)[1].tolist():
-        span = slice(first[row], first[row] + lengths[row])
-        rows[number[row]] = tuple(everything[span].tolist())
-    known = len(calls.age_first) - 1
-    if not len(affected) and np.array_equal(number, np.arange(known)):
-        return Ages(calls.ages.view(np.int32), rows)  # nothing changes: no copy
-    of_call = number[:known][calls.ages]
-    of_call[affected] = number[known:]
-    return Ages(of_call, rows)
+
+    def __init__(self, calls: Calls, inside: NDArray[np.bool_]) -> None:
+        self._calls, self._inside = calls, inside
+        first, values = calls.age_first, calls.age_values
+        self._number = factorise_rows(first[:-1], np.diff(first), values)
+        self._rows = _distinct(self._number, first, values)
+        self._known: dict[tuple[int, ...], int] = {}
+        self._of_call: NDArray[np.int32] | None = None
+
+    def take(self, uses: RequestUses) -> NDArray[np.bool_]:
+        """Give the calls of a block new rows of ages; say for each use if it is empty.
+
+        A completion of nothing but requests from outside has an empty row.
+        """
+        kept = uses.creator >= 0
+        kept[kept] = self._inside[uses.creator[kept]]
+        using, creator = uses.call[kept], uses.creator[kept]
+        values = np.empty(0, np.int64)
+        if len(using):
+            values = uses.creations.only(self._inside).ages(using, creator)
+        begins = np.diff(uses.call, prepend=-1) != 0
+        call = uses.call[begins]
+        edges = np.append(np.searchsorted(using, call), len(using))
+        number = factorise_rows(edges[:-1], np.diff(edges), values)
+        rows = _distinct(number, edges, values)
+        joint = np.array([self._joint(row) for row in rows], np.int32)
+        if self._of_call is None:
+            self._of_call = looked_up(self._number, self._calls.ages)
+        self._of_call[call] = joint[number]
+        empty = np.diff(edges) == 0
+        of_use: NDArray[np.bool_] = empty[np.cumsum(begins) - 1]
+        return of_use
+
+    def ages(self) -> Ages:
+        """Return the rows of all calls."""
+        if self._of_call is not None:
+            return Ages(self._of_call, self._rows)
+        if np.array_equal(self._number, np.arange(len(self._number))):
+            return Ages(self._calls.ages.view(np.int32), self._rows)  # no copy
+        return Ages(looked_up(self._number, self._calls.ages), self._rows)
+
+    def _joint(self, row: tuple[int, ...]) -> int:
+        """Return the number of a row among all."""
+        if not self._known:
+            self._known = {known: at for at, known in enumerate(self._rows)}
+        if row not in self._known:
+            self._known[row] = len(self._rows)
+            self._rows.append(row)
+        return self._known[row]
+
+
+def _distinct(
+    number: NDArray[np.int32], first: NDArray[np.int64], values: NDArray[np.int64]
+) -> list[tuple[int, ...]]:
+    """Return one of the equal ragged rows for each number."""
+    places = np.unique(number, return_index=True)[1].tolist()
+    return [tuple(values[first[row] : first[row + 1]].tolist()) for row in places]
 
 
 def any_in_order(

@@ -11,23 +11,23 @@ from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.symbols.key_numbers import combine
+from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.thresholds import LARGEST_SIZE_GAP, SMALL_MESSAGE_BYTES
 
+#: Messages that are looked at at a time: for less memory.
+_PART = 1 << 16
 #: Kinds whose calls have a size of their own.
 SIZED = (*SENDING, *RECEIVING, *COLLECTIVES, CallKind.RMA)
 
 
-def message_bytes(
-    calls: Calls, matching: Matching, kind: NDArray[np.uint8]
-) -> NDArray[np.int64]:
+def message_bytes(calls: Calls, matching: Matching, pairs: Pairs) -> NDArray[np.int64]:
     """Return what each call sends or, for receives, what arrived.
 
     Parameters
     ----------
     calls : Calls
     matching : Matching
-    kind : (n,) uint8 array
-        Kind of each call.
+    pairs : Pairs
 
     Returns
     -------
@@ -35,19 +35,24 @@ def message_bytes(
         Sizes [bytes], not to be changed; a Start has those of the messages that it
         starts.
     """
-    size = calls.size_bytes
-    receiver = kind[matching.receive_call]
-    arrived = (receiver == CallKind.RECEIVE) | (receiver == CallKind.IRECEIVE)
-    arrived &= size[matching.receive_call] != matching.message_bytes
-    started_any = CallKind.START in kind
-    if not arrived.any() and not started_any:
-        return size  # nothing changes: no copy
-    size = size.copy()
-    size[matching.receive_call[arrived]] = matching.message_bytes[arrived]
-    for call in (matching.send_call, matching.receive_call) if started_any else ():
-        started = np.flatnonzero(kind[call] == CallKind.START)
-        np.add.at(size, call[started], matching.message_bytes[started])
-    return size
+    size, sent = calls.size_bytes, matching.message_bytes
+    starts = pairs.is_kind(CallKind.START)
+    takes = pairs.is_kind(CallKind.RECEIVE, CallKind.IRECEIVE)
+    other = size
+    for begin in range(0, len(sent), _PART):
+        part = slice(begin, begin + _PART)
+        call = matching.receive_call[part]
+        arrived = takes[pairs.of_call[call]] & (size[call] != sent[part])
+        if arrived.any():
+            other = size.copy() if other is size else other
+            other[call[arrived]] = sent[part][arrived]
+    if not starts.any():
+        return other  # where nothing changes: no copy
+    other = size.copy() if other is size else other
+    for call in (matching.send_call, matching.receive_call):
+        started = np.flatnonzero(starts[pairs.of_call[call]])
+        np.add.at(other, call[started], sent[started])
+    return other
 
 
 def distinct_sizes(

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import PERSISTENT, RECEIVING, SENDING, TWO_SIDED
+from skelgen.events.parts import looked_up
 from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.matching import Matching
-from skelgen.symbols.key_numbers import combine, factorise
+from skelgen.symbols.key_numbers import combine, factorise, factorise_parts
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.thresholds import MOST_RECORDED_TAGS, MOST_TELLING_TAGS
 
@@ -66,9 +67,9 @@ class _Ends:
 class _Messages:
     """Messages between calls that are not persistent, in the order of sending."""
 
-    send: NDArray[np.int64]
-    receive: NDArray[np.int64]
-    channel: NDArray[np.int64]
+    send: NDArray[np.signedinteger]
+    receive: NDArray[np.signedinteger]
+    channel: NDArray[np.int32]
 
 
 def canonical_tags(
@@ -104,9 +105,9 @@ def canonical_tags(
     questions = ~plain & ~recorded
     chosen = questions[of_send] & (of_send >= 0)
     messages = _messages(matching, pairs, inside, chosen)
-    class_of = of_send[pairs.of_call[messages.send]]
     plain |= questions
-    plain[class_of[_overtaken(messages)]] = False
+    late = messages.send[_overtaken(messages)]
+    plain[of_send[pairs.of_call[late]]] = False
     many = ~plain & ~recorded & (different > MOST_RECORDED_TAGS)
     tag, tag2 = (pairs.shape[end].astype(np.int64) for end in ("tag", "tag2"))
     new = _shortened(
@@ -114,7 +115,8 @@ def canonical_tags(
     )
     tag[ends.pair[~ends.second]] = new[~ends.second]
     tag2[ends.pair[ends.second]] = new[ends.second]
-    return _renumbered(pairs, tag, tag2, messages, many[class_of])
+    sender = looked_up(pairs.of_call, messages.send)
+    return _renumbered(pairs, tag, tag2, messages, looked_up(many[of_send], sender))
 
 
 def _ends(
@@ -169,25 +171,39 @@ def _messages(
 ) -> _Messages:
     if not chosen.any():
         none = np.empty(0, np.int64)
-        return _Messages(none, none, none)
+        return _Messages(none, none, none.astype(np.int32))
     send, receive = matching.send_call, matching.receive_call
-    taken = chosen[pairs.of_call[send]] & inside[send]
+    taken = looked_up(chosen, looked_up(pairs.of_call, send))
+    taken &= looked_up(inside, send)
     if not taken.all():
         send, receive = send[taken], receive[taken]
     if (send[1:] < send[:-1]).any():
         order = np.argsort(send, kind="stable")
         send, receive = send[order], receive[order]
     # Few pairs of calls talk to each other: find those, then their channels.
-    both = pairs.of_call[send] * np.int64(len(pairs))
-    both += pairs.of_call[receive]
-    number, first = factorise(both)
+
+    def ends(part: slice) -> NDArray[np.int64]:
+        both = pairs.of_call[send[part]] * np.int64(len(pairs))
+        both += pairs.of_call[receive[part]]
+        return both
+
+    number, first = factorise_parts(_parts(len(send)), ends)
     sender, receiver = pairs.of_call[send[first]], pairs.of_call[receive[first]]
     channel = combine(
         pairs.shape["communicator"][sender].astype(np.int64),
         pairs.rank[sender],
         pairs.rank[receiver],
     )
-    return _Messages(send, receive, channel[number])
+    channel_of = channel.astype(np.int32)
+    return _Messages(send, receive, looked_up(channel_of, number, out=number))
+
+
+def _parts(messages: int) -> list[slice]:
+    """Return all messages in parts."""
+    return [
+        slice(begin, min(begin + _PART, messages))
+        for begin in range(0, messages, _PART)
+    ]
 
 
 def _overtaken(messages: _Messages) -> NDArray[np.int64]:
@@ -195,15 +211,14 @@ def _overtaken(messages: _Messages) -> NDArray[np.int64]:
     last = np.full(int(messages.channel.max(initial=0)) + 1, -1, np.int64)
     narrow = np.uint16 if len(last) <= 1 << 16 else np.int64
     found = [np.empty(0, np.int64)]
-    for begin in range(0, len(messages.send), _PART):
-        part = slice(begin, begin + _PART)
+    for part in _parts(len(messages.send)):
         # NumPy sorts narrow numbers in linear time.
         order = np.argsort(messages.channel[part].astype(narrow), kind="stable")
         channel, receive = messages.channel[part][order], messages.receive[part][order]
         first = np.concatenate([[True], channel[1:] != channel[:-1]])
         before = np.concatenate([[-1], receive[:-1]])
         before[first] = last[channel[first]]
-        found.append(begin + order[receive <= before])
+        found.append(part.start + order[receive <= before])
         ends = np.append(first[1:], True)
         last[channel[ends]] = receive[ends]
     return np.concatenate(found)
@@ -260,15 +275,15 @@ def _renumbered(
 
 
 def fewest_tags(
-    channel: NDArray[np.int64], receive: NDArray[np.int64]
+    channel: NDArray[np.signedinteger], receive: NDArray[np.signedinteger]
 ) -> NDArray[np.int64]:
     """Choose tags so that those of a channel and number arrive in order.
 
     Parameters
     ----------
-    channel : (m,) int64 array
+    channel : (m,) integer array
         Channel of each message, in the order of sending.
-    receive : (m,) int64 array
+    receive : (m,) integer array
         Position of its receive.
 
     Returns
@@ -286,7 +301,7 @@ def fewest_tags(
     span = int(receive.max(initial=0)) + 1
     # A later channel's positions lie above all of an earlier one's, so that one
     # running maximum serves all channels.
-    position = factorise(channel[rows])[0] * span + receive[rows]
+    position = factorise(channel[rows])[0].astype(np.int64) * span + receive[rows]
     number = 0
     while len(rows):
         highest = np.maximum.accumulate(position)

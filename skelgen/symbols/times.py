@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Events, function_info
 from skelgen.events.away import asleep_before
+from skelgen.events.narrow import PIECE, Amounts
 from skelgen.events.parts import ranks_together
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import FAILED_POLL, MOVED
@@ -31,7 +32,7 @@ _INSIDE, _COMPUTATION, _WAITING = (
 class SymbolTimes:
     """Where the time goes; the columns of `Symbols` with the same names."""
 
-    compute_ns: NDArray[np.int64]
+    compute_ns: Amounts
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
@@ -44,7 +45,7 @@ class SymbolTimes:
 
 
 def share_out(
-    events: Events, fate: NDArray[np.uint8], size_bytes: NDArray[np.int64]
+    events: Events, fate: NDArray[np.uint8], size_bytes: Amounts
 ) -> SymbolTimes:
     """Share the time of calls without a symbol out to those that have one.
 
@@ -53,7 +54,7 @@ def share_out(
     events : Events
     fate : (n,) uint8 array
         A `Fate` for each call.
-    size_bytes : (n,) int64 array
+    size_bytes : (n,) int64 column
         Of each call; of polls that found nothing how many they are.
 
     Returns
@@ -66,16 +67,19 @@ def share_out(
     tail_ns = events.tail_ns.copy()
     tail_idle_ns = events.tail_asleep_ns.copy()
     waits, idle, late = _Sparse(3), _Sparse(1), list[int]()
-    for ranks in _together(events.calls.first, fate):
-        first = events.calls.first[ranks.start : ranks.stop + 1]
-        own, rows = slice(*first[[0, -1]].tolist()), slice(ranks.start, ranks.stop)
-        edges = first - own.start
+    first = events.calls.first
+    for own, ranks in _stretches(first, fate):
+        rows = slice(ranks.start, ranks.stop)
+        edges = first[ranks.start : ranks.stop + 1].clip(own.start, own.stop)
+        edges -= own.start
         outside = np.flatnonzero(fate[own] != _INSIDE)
         asleep = asleep_before(events.away, own)
-        waiting = _spend(compute_ns[own], asleep, events, fate, own)
+        spent = compute_ns[own]
+        waiting = _spend(spent, asleep, events, fate, own)
         if waiting is not None:
             waiting[1] *= size_bytes[own]
-        tail_ns[rows] += _move_on(compute_ns[own], outside, edges)
+        tail_ns[rows] += _move_on(spent, outside, edges)
+        compute_ns[own] = spent
         if asleep is not None:
             tail_idle_ns[rows] += _move_on(asleep, outside, edges)
             idle.add([asleep], own.start)
@@ -101,13 +105,37 @@ def share_out(
     )
 
 
-def _together(first: NDArray[np.int64], fate: NDArray[np.uint8]) -> Iterator[range]:
-    """Give ranks whose time is shared out together: alone, where they wait."""
+def _stretches(
+    first: NDArray[np.int64], fate: NDArray[np.uint8]
+) -> Iterator[tuple[slice, range]]:
+    """Give calls whose time is shared out together, and their ranks.
+
+    Ranks with few calls together, pieces of those with many, and alone where they wait.
+    """
     for ranks in ranks_together(first):
-        if (fate[first[ranks.start] : first[ranks.stop]] == _WAITING).any():
-            yield from (range(rank, rank + 1) for rank in ranks)
+        own = slice(int(first[ranks.start]), int(first[ranks.stop]))
+        if (fate[own] == _WAITING).any():
+            for rank in ranks:
+                alone = slice(int(first[rank]), int(first[rank + 1]))
+                yield alone, range(rank, rank + 1)
+        elif len(ranks) == 1:
+            yield from ((piece, ranks) for piece in _pieces(fate, own))
         else:
-            yield ranks
+            yield own, ranks
+
+
+def _pieces(fate: NDArray[np.uint8], own: slice) -> Iterator[slice]:
+    """Cut the calls of a rank behind calls that have a symbol."""
+    begin, size = own.start, PIECE
+    while own.stop - begin > size:
+        inside = np.flatnonzero(fate[begin : begin + size] == _INSIDE)
+        if not len(inside):
+            size *= 2
+            continue
+        end = begin + int(inside[-1]) + 1
+        yield slice(begin, end)
+        begin, size = end, PIECE
+    yield slice(begin, own.stop)
 
 
 class _Sparse:
@@ -163,11 +191,9 @@ def _spend(
         failed = (calls.shapes["flags"][calls.shape[own]] & FAILED_POLL) != 0
         waiting[1] = failed
         rows = np.concatenate([polls, amid])
-        inside = rows + own.start
-        waiting[0, rows] += events.leave_ns[inside] - events.enter_ns[inside]
+        waiting[0, rows] += events.spent_ns(rows + own.start)
     rows = np.flatnonzero(folded)
-    inside = rows + own.start
-    spent[rows] += events.leave_ns[inside] - events.enter_ns[inside]
+    spent[rows] += events.spent_ns(rows + own.start)
     return waiting
 
 
@@ -235,7 +261,7 @@ def _lost(events: Events, fate: NDArray[np.uint8]) -> tuple[Lost, ...]:
     calls = events.calls
     rows = np.flatnonzero(fate >= Fate.UNSUPPORTED)
     function = calls.shapes["function"][calls.shape[rows]]
-    spent = events.leave_ns[rows] - events.enter_ns[rows]
+    spent = events.spent_ns(rows)
     key = fate[rows].astype(np.int64) * len(calls.functions) + function
     lost = []
     for one in np.unique(key).tolist():

@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.narrow import Amounts
 from skelgen.units import seconds
 
 #: `Symbols.symbol` of calls that stay out of the structure.
@@ -152,7 +153,7 @@ class Symbols:
         Relative partner of the calls whose symbol says VARYING, else 0.
     size_bytes : (n,) int64 array
         What each call sends or, for receives, what arrived [bytes].
-    compute_ns : (n,) int64 array
+    compute_ns : (n,) int64 array or NarrowColumn
         Computation before each call that has a symbol, with what the calls outside
         between it and the previous symbol took [ns]; 0 for calls outside.
     tail_ns : (ranks,) int64 array
@@ -181,7 +182,7 @@ class Symbols:
     age_values: NDArray[np.int64]
     varying_peer: NDArray[np.int32]
     size_bytes: NDArray[np.int64]
-    compute_ns: NDArray[np.int64]
+    compute_ns: Amounts
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]

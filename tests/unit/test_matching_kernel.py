@@ -58,6 +58,28 @@ def test_events_are_the_same_when_nobody_asks_what_completes_them(seed):
             assert np.array_equal(mine, known), name
 
 
+@given(seeds, st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_narrow_numbers_are_the_same_ones(seed, completions):
+    rng = random.Random(seed)
+    calls = scramble(random_program(rng, calls=100).calls, rng)
+    table = shape_table(calls)
+    wide, narrow = (
+        kernel.join(calls, table, completions=completions, narrow=narrow)
+        for narrow in (False, True)
+    )
+    assert narrow.whole_event.dtype == np.int32
+    assert wide.whole_event.dtype == np.int64
+    for name in wide.__slots__:
+        assert np.array_equal(getattr(wide, name), getattr(narrow, name)), name
+
+
+def test_runs_of_very_many_calls_keep_wide_numbers(monkeypatch):
+    monkeypatch.setattr(kernel, "_MOST_NARROW", 3)
+    calls = random_program(random.Random(1)).calls
+    assert match(calls, narrow=True).whole_event.dtype == np.int64
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 8])
 def test_kernel_takes_runs_without_calls(ranks):
     calls = random_program(random.Random(1), ranks=2).calls

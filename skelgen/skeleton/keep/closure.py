@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind, Calls
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import PERSISTENT
+from skelgen.events.parts import looked_up
 from skelgen.matching import Matching
 from skelgen.skeleton.keep.units import Units, kinds_of
 
@@ -61,7 +62,8 @@ def close(
     chosen : (units,) bool array
         Kept units.
     """
-    return complete(calls, matching, np.append(chosen, False)[units.unit])
+    kept = looked_up(np.append(chosen, False), units.unit)
+    return complete(calls, matching, kept)
 
 
 def complete(

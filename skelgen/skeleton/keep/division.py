@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.events.parts import looked_up
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
 from skelgen.skeleton.keep.expansion import Expansion, expand
@@ -119,8 +120,12 @@ def _with_part(group: RankGroup, part: float) -> RankGroup:
 
 def _share(units: Units, chosen: NDArray[np.bool_]) -> float:
     """Return the chosen part of the calls that can be kept."""
-    size = np.bincount(units.unit[units.unit >= 0], minlength=len(units))
-    return float(size[chosen].sum() / max(size[~units.broken].sum(), 1))
+    return _calls_of(units, chosen) / max(_calls_of(units, ~units.broken), 1)
+
+
+def _calls_of(units: Units, wanted: NDArray[np.bool_]) -> int:
+    """Return how many calls belong to some units."""
+    return int(np.count_nonzero(looked_up(np.append(wanted, False), units.unit)))
 
 
 def _whole_iterations(signature: Signature, fraction: float) -> Iterator[float]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, function_info
+from skelgen.events.parts import looked_up
 from skelgen.keys import label, mixed
 from skelgen.signature import Signature
 from skelgen.skeleton.keep.expansion import Expansion
@@ -119,7 +120,7 @@ def _demand(
     number = np.bincount(units.type[~units.broken], minlength=types)
     of_unit = np.full(len(units) + 1, -1, np.int64)
     of_unit[units.example] = np.arange(types)
-    members = np.flatnonzero(of_unit[units.unit] >= 0)
+    members = np.flatnonzero(looked_up(of_unit >= 0, units.unit))
     rank, symbol, _ = places(signature, expansion, calls, members)
     pairs, counts = np.unique(
         np.stack([of_unit[units.unit[members]], rank * symbols + symbol]),

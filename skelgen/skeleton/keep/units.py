@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
+from skelgen.events.parts import looked_up
 from skelgen.keys import label, mixed
 from skelgen.matching import Matching
 from skelgen.matching.components import components
@@ -56,7 +57,7 @@ def kinds_of(calls: Calls) -> NDArray[np.uint8]:
     """Return the `CallKind` of each call."""
     kinds = [function_info(name).kind for name in calls.functions]
     of_shape = np.array(kinds, np.uint8)[calls.shapes["function"]]
-    found: NDArray[np.uint8] = of_shape[calls.shape]
+    found: NDArray[np.uint8] = looked_up(of_shape, calls.shape)
     return found
 
 
@@ -94,7 +95,8 @@ def _join_messages(matching: Matching) -> NDArray[np.int64]:
     """
     unit = matching.whole_event
     send, receive = matching.send_call, matching.receive_call
-    apart = np.flatnonzero((unit[send] < 0) | (unit[receive] < 0))
+    alone = unit < 0
+    apart = np.flatnonzero(looked_up(alone, send) | looked_up(alone, receive))
     if not len(apart):
         return unit
     unit = unit.copy()

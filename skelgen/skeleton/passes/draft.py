@@ -130,7 +130,7 @@ def draft_of(
             f"the signature's loops hold {lengths.sum()} calls but its groups "
             f"{len(calls)}: build it again"
         )
-    matching = match(calls)
+    matching = match(calls, narrow=True)
     none, ranks = np.zeros(0, np.int64), len(calls.first) - 1
     return Draft(
         signature=signature,

@@ -12,6 +12,7 @@ single-threaded. `share` is the CPU time of each stage. Less than two minutes.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import resource
 import subprocess
@@ -21,6 +22,7 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
@@ -28,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import reader
 from benchmarks.shared import pipeline_traces
+from skelgen.pipeline.garbage_pause import uncollected
 from tests.trace_writer import RankWriter
 
 SCALE = 100.0
@@ -46,6 +49,7 @@ def ring(writer: RankWriter, iteration: int) -> None:
 reader.PATTERNS["ring"] = ring
 
 
+@uncollected()  # as `build` is
 def compile_trace(
     folder: Path, lap: Callable[[str], None] = lambda name: None
 ) -> dict[str, str]:
@@ -54,7 +58,6 @@ def compile_trace(
     `lap` is told the name of each stage when it is done.
     """
     from skelgen.events import collect
-    from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.matching.equal_families import with_one_for_equal
     from skelgen.reference.calibration import ComputeCalibration, Mix
@@ -73,7 +76,7 @@ def compile_trace(
     symbols = with_times(clusters_of(calls, matched.pop()), events)
     lap("symbols")
     strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
-    nests = [fold(string[string >= 0]) for string in strings]
+    nests = folded([string[string >= 0] for string in strings])
     lap("fold")
     nobody = Provenance("ring", (), "", "", "", "", (), (events.calls.ranks,))
     signature = summarise(events, symbols, nests, nobody)
@@ -89,6 +92,18 @@ def compile_trace(
     files["signature.yaml"] = signature_text(signature)
     lap("write")
     return files
+
+
+def folded(strings: list[Any]) -> list[Any]:
+    """Fold each rank's string; equal ones once, as a build does."""
+    from skelgen.loops import fold
+
+    known: dict[bytes, Any] = {}
+    keys = [hashlib.blake2b(string.tobytes()).digest() for string in strings]
+    for key, string in zip(keys, strings, strict=True):
+        if key not in known:
+            known[key] = fold(string)
+    return [known[key] for key in keys]
 
 
 class Laps:

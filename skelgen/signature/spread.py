@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from skelgen.signature.types import Spread
 MOST_BINS = 64
 #: Samples of a whole signature, both quantities.
 _ALL_SAMPLES = 200_000
+#: Values of ranks that are summarised together.
+_TOGETHER = 1 << 16
 
 Columns = tuple[
     NDArray[np.float64],
@@ -49,11 +52,11 @@ def spread_of(
     """
     columns: list[Columns] = []
     samples: list[NDArray[np.float64]] = []
-    for of_rank in values:
-        columns.append(statistics(leaf, leaves, of_rank))
-        samples.append(_taken(of_rank, sampled))
+    for of_ranks in _together(values, len(leaf)):
+        columns.append(statistics_of_ranks(leaf, leaves, of_ranks))
+        samples.append(_taken(of_ranks, sampled))
     total, squares, least, most = (
-        np.stack([np.asarray(column[part], np.float64) for column in columns], axis=1)
+        np.ascontiguousarray(np.concatenate([column[part] for column in columns]).T)
         for part in range(4)
     )
     # Where all values are the same, their sums are products: no rounding on the way.
@@ -61,7 +64,7 @@ def spread_of(
     times = np.bincount(leaf, minlength=leaves).astype(np.float64)[:, None]
     total = np.where(same, least * times, total)
     squares = np.where(same, least * (least * times), squares)
-    histogram = np.stack([column[4] for column in columns], axis=1)
+    histogram = np.concatenate([column[4] for column in columns]).transpose(1, 0, 2)
     used = np.flatnonzero(histogram.any(axis=(0, 1)))
     bins = int(used[-1]) + 1 if len(used) else 1
     return Spread(
@@ -70,8 +73,37 @@ def spread_of(
         least=least,
         most=most,
         histogram=np.ascontiguousarray(histogram[:, :, :bins]),
-        samples=np.stack(samples, axis=1),
+        samples=np.ascontiguousarray(np.concatenate(samples).transpose(1, 0, 2)),
     )
+
+
+def totals_of(
+    leaf: NDArray[np.int32], leaves: int, values: Iterable[NDArray[np.int64]]
+) -> NDArray[np.float64]:
+    """Sum a quantity of all ranks of a group at each leaf.
+
+    Parameters
+    ----------
+    leaf, leaves, values
+        As for `spread_of`.
+
+    Returns
+    -------
+    (leaves, ranks) float64 array
+    """
+    parts = _together(values, len(leaf))
+    totals = [statistics_of_ranks(leaf, leaves, of_ranks)[0] for of_ranks in parts]
+    return np.ascontiguousarray(np.concatenate(totals).T)
+
+
+def _together(
+    values: Iterable[NDArray[np.int64]], length: int
+) -> Iterator[NDArray[np.int64]]:
+    """Give the values of several ranks as the rows of one array."""
+    ranks = max(_TOGETHER // max(length, 1), 1)
+    rest = iter(values)
+    while rows := list(islice(rest, ranks)):
+        yield np.stack(rows)
 
 
 def constant_spread(
@@ -112,7 +144,7 @@ def constant_spread(
 def statistics(
     leaf: NDArray[np.int32], leaves: int, values: NDArray[np.int64]
 ) -> Columns:
-    """Return total, squares, least, most and histogram at each leaf (C kernel).
+    """Return total, squares, least, most and histogram at each leaf.
 
     Parameters
     ----------
@@ -121,17 +153,41 @@ def statistics(
         Every leaf occurs.
     values : (n,) int64 array
     """
+    total, squares, least, most, histogram = (
+        column[0] for column in statistics_of_ranks(leaf, leaves, values[None])
+    )
+    return total, squares, least, most, histogram
+
+
+def statistics_of_ranks(
+    leaf: NDArray[np.int32], leaves: int, values: NDArray[np.int64]
+) -> Columns:
+    """Return the statistics of ranks with the same leaves (C kernel).
+
+    Parameters
+    ----------
+    leaf, leaves
+        As for `statistics`.
+    values : (ranks, n) int64 array
+
+    Returns
+    -------
+    Columns
+        Arrays of (ranks, leaves); the histogram has bins as a third dimension.
+    """
     from skelgen._kernels._spread import ffi, lib
 
     leaf = np.ascontiguousarray(leaf, np.int32)
     values = np.ascontiguousarray(values, np.int64)
-    total, squares = np.zeros(leaves), np.zeros(leaves)
-    least, most = np.full(leaves, np.inf), np.full(leaves, -np.inf)
-    histogram = np.zeros((leaves, MOST_BINS), np.int64)
-    lib.skelgen_spread(
+    shape = (len(values), leaves)
+    total, squares = np.zeros(shape), np.zeros(shape)
+    least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
+    histogram = np.zeros((*shape, MOST_BINS), np.int64)
+    lib.skelgen_spread_of_ranks(
         ffi.from_buffer("int32_t[]", leaf),
         ffi.from_buffer("int64_t[]", values),
         len(leaf),
+        *shape,
         *(
             ffi.from_buffer("double[]", column, require_writable=True)
             for column in (total, squares, least, most)
@@ -145,9 +201,10 @@ def statistics(
 def _taken(
     values: NDArray[np.int64], sampled: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    taken = np.full(sampled.shape, np.nan)
+    """Return the samples of each rank at each leaf."""
+    taken = np.full((len(values), *sampled.shape), np.nan)
     there = sampled >= 0
-    taken[there] = values[sampled[there]]
+    taken[:, there] = values[:, sampled[there]]
     return taken
 
 

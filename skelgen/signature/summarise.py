@@ -19,7 +19,7 @@ from skelgen.signature.spread import (
     sampled_positions,
     samples_of_each,
     spread_of,
-    statistics,
+    totals_of,
 )
 from skelgen.signature.trip_groups import may_be_told_apart, told_apart
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
@@ -263,13 +263,13 @@ class _Work:
             of_ranks = (self._inside(values, rank) for rank in ranks)
             return spread_of(leaf, leaves, of_ranks, sampled)
 
-        mpi_ns = [statistics(leaf, leaves, self._inner_ns(rank))[0] for rank in ranks]
+        mpi_ns = totals_of(leaf, leaves, (self._inner_ns(rank) for rank in ranks))
         return RankGroup(
             ranks=ranks,
             nest=nest,
             count=count,
             compute_ns=spread(self.symbols.compute_ns),
-            mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
+            mpi_ns=mpi_ns,
             idle_ns=np.stack([self._idle_ns(leaf, leaves, r) for r in ranks], axis=1),
             size_bytes=spread(self.symbols.size_bytes),
             peers=self._peers(nest, leaf, ranks[0]),

@@ -161,7 +161,8 @@ def _capacities(
     nodes: Nodes, matching: Matching, values: list[NDArray[np.float64]]
 ) -> NDArray[np.int64]:
     """Return the largest message that each node receives [bytes]."""
-    most = [value.item() if len(value) == 1 else value.max() for value in values]
+    begins = np.cumsum([0, *map(len, values)])[:-1]
+    most = np.maximum.reduceat(np.concatenate(values), begins) if values else []
     largest = np.maximum(most, 0)
     capacity = np.zeros(len(nodes))
     send, receive = nodes.messages(matching)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ EMPTY = (
 )
 NO_HEADER = "it ends before its header does"
 _LARGEST_SHIFT = 32
+#: What `struct` calls the types of the header's columns.
+_CODES = {"u1": "B", "u4": "I", "i4": "i", "u8": "Q", "i8": "q"}
 _TEXTS = ("mpi_library", "host", "program", "boot_id")
 
 
@@ -105,21 +109,29 @@ def _check_version(path: Path, start: bytes) -> None:
 
 def _header(start: bytes) -> Header:
     """Return the header that a file begins with."""
-    values = np.frombuffer(start, _columns(), count=1)[0].item()
-    known: dict[str, Any] = dict(zip(Header.__slots__, values, strict=True))
-    for name in _TEXTS:
-        known[name] = _text(known[name])
-    known["mpi_family"] = trace_format().name("mpi_family", known["mpi_family"])
-    return Header(**known)
+    layout, columns = _layout()
+    values = layout.unpack_from(start)
+    return Header(*(read(values[at]) if read else values[at] for at, read in columns))
 
 
 @cache
-def _columns() -> np.dtype[np.void]:
-    """Return the columns of the format's header that ours has, in its order."""
-    return np.dtype(trace_format().header[[*Header.__slots__]])
+def _layout() -> tuple[Struct, list[tuple[int, Callable[[Any], Any] | None]]]:
+    """Return the layout of the format's header, where ours has its values, and how."""
+    dtype = trace_format().header
+    fields = dtype.fields or {}
+    words, size = "<", 0
+    for name in dtype.names or ():
+        column, offset = fields[name][:2]
+        code = f"{column.itemsize}s" if column.kind == "S" else _CODES[column.str[1:]]
+        words += f"{offset - size}x{code}"
+        size = offset + column.itemsize
+    read: dict[str, Callable[[Any], Any]] = dict.fromkeys(_TEXTS, _text)
+    read["mpi_family"] = partial(trace_format().name, "mpi_family")
+    place = {name: at for at, name in enumerate(dtype.names or ())}
+    return Struct(words), [(place[name], read.get(name)) for name in Header.__slots__]
 
 
-@lru_cache
+@lru_cache(maxsize=1024)
 def _text(value: bytes) -> str:
     return value.split(b"\0")[0].decode(errors="replace")
 

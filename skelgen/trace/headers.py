@@ -72,6 +72,7 @@ def header_in(path: Path, start: bytes, size: int) -> Header | None:
     return header
 
 
+@cache
 def start_bytes() -> int:
     """Return the size of a header with its checksum [bytes]."""
     return trace_format().header.itemsize + trace_format()["CHECK_BYTES"]
@@ -111,7 +112,10 @@ def _header(start: bytes) -> Header:
     """Return the header that a file begins with."""
     layout, columns = _layout()
     values = layout.unpack_from(start)
-    return Header(*(read(values[at]) if read else values[at] for at, read in columns))
+    return Header(
+        *(read(values[at]) if read else values[at] for at, read in columns),
+        seal=hash(start),
+    )
 
 
 @cache
@@ -128,7 +132,8 @@ def _layout() -> tuple[Struct, list[tuple[int, Callable[[Any], Any] | None]]]:
     read: dict[str, Callable[[Any], Any]] = dict.fromkeys(_TEXTS, _text)
     read["mpi_family"] = partial(trace_format().name, "mpi_family")
     place = {name: at for at, name in enumerate(dtype.names or ())}
-    return Struct(words), [(place[name], read.get(name)) for name in Header.__slots__]
+    names = Header.__slots__[:-1]  # but the seal
+    return Struct(words), [(place[name], read.get(name)) for name in names]
 
 
 @lru_cache(maxsize=1024)

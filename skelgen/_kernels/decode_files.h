@@ -15,7 +15,8 @@ static void begin_file(struct skelgen_files *all, const struct skelgen_file *fil
 	stream->position = file->begin;
 	if (tables->definitions) {
 		stream->definitions = tables->definitions + tables->definition_count;
-		stream->definition_capacity = tables->definition_capacity - tables->definition_count;
+		stream->definition_capacity =
+			tables->definition_capacity - tables->definition_count;
 	}
 	stream->shapes = tables->shapes + tables->shape_count;
 	stream->shape_capacity = tables->shape_capacity - tables->shape_count;

@@ -113,9 +113,16 @@ class _Expansion:
         self.communicators, self.instance = _communicators(signature)
         kinds = [function_info(name).kind for name in signature.functions]
         point = np.isin(np.array(kinds, np.uint8), PARTNER_KINDS)
-        self.relative = point[signature.symbols["function"]].tolist()
-        self.symbols = _columns(signature.symbols, ("family", "peer", "peer2"))
-        self.copied = _columns(signature.symbols, _COPIED)
+        relative = point[signature.symbols["function"]].tolist()
+        copied = _columns(signature.symbols, _COPIED)
+        self.copied = {row: number for number, row in enumerate(dict.fromkeys(copied))}
+        names = ("family", "peer", "peer2")
+        self.symbols = [
+            (*row, of_partner, self.copied[same])
+            for row, of_partner, same in zip(
+                _columns(signature.symbols, names), relative, copied, strict=True
+            )
+        ]
         self.groups: dict[int, _GroupCalls] = {}
         self.rows: dict[tuple[int, ...], int] = {}
         self.shape: list[NDArray[np.uint32]] = []
@@ -166,21 +173,27 @@ class _Expansion:
 
     def _shape(self, symbol: int, rank: int, varying: int) -> int:
         """Return the shape of a symbol on a rank; `varying`: relative partner."""
-        family, peer, peer2 = self.symbols[symbol]
+        family, peer, peer2, relative, copied = self.symbols[symbol]
         communicator = NO_COMMUNICATOR
         if family >= 0:
             communicator, own, size = self.instance[family, rank]
             peer = varying if peer == VARYING else peer
             peer2 = varying if peer2 == VARYING else peer2
-            if self.relative[symbol]:
+            if relative:
                 peer = (peer + own) % size if peer >= 0 else peer
                 peer2 = (peer2 + own) % size if peer2 >= 0 else peer2
-        function, flags, tag, tag2, datatype_bytes, op, site = self.copied[symbol]
-        key = (
-            function, flags, communicator, peer, tag, peer2, tag2,
-            datatype_bytes, op, site,
-        )  # fmt: skip
+        key = (copied, communicator, peer, peer2)
         return self.rows.setdefault(key, len(self.rows))
+
+    def _shapes(self) -> NDArray[np.void]:
+        """Return the shapes in the order of their numbers."""
+        found = np.zeros(len(self.rows), SHAPE_DTYPE)
+        keys = np.array(list(self.rows), np.int64).reshape(-1, 4).T
+        same, found["communicator"], found["peer"], found["peer2"] = keys
+        copied = np.array(list(self.copied), np.int64).reshape(-1, len(_COPIED)).T
+        for name, column in zip(_COPIED, copied, strict=True):
+            found[name] = column[same]
+        return found
 
     def calls(
         self, age_first: NDArray[np.int64], age_values: NDArray[np.int64]
@@ -196,7 +209,7 @@ class _Expansion:
             age_values=age_values,
             vector_call=np.concatenate(self.vector_call or none),
             vectors=np.concatenate(vectors),
-            shapes=np.array(list(self.rows), SHAPE_DTYPE),
+            shapes=self._shapes(),
             communicators=self.communicators,
             functions=self.signature.functions,
         )

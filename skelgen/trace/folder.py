@@ -94,9 +94,7 @@ def rank_paths(folder: Path) -> RankPaths:
     found = _headers(folder)
     headers = [(path, header) for path, header, _ in found]
     _check_one_run(folder, headers)
-    files = [
-        (path, header, size) for path, header, size in found if header is not None
-    ]
+    files = [(path, header, size) for path, header, size in found if header is not None]
     files.sort(key=lambda file: (file[1].world_rank, file[1].thread))
     unusable = tuple(path for path, header in headers if header is None)
     return RankPaths(folder, tuple(files), unusable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from struct import Struct
@@ -112,17 +112,16 @@ def _header(start: bytes) -> Header:
     """Return the header that a file begins with."""
     layout, columns = _layout()
     values = layout.unpack_from(start)
-    return Header(
-        *(read(values[at]) if read else values[at] for at, read in columns),
-        seal=hash(start),
-    )
+    said = [read(values[at]) if read else values[at] for at, read in columns]
+    said.append(hash(start))
+    return Header(*said)
 
 
 @cache
 def _layout() -> tuple[Struct, list[tuple[int, Callable[[Any], Any] | None]]]:
     """Return the layout of the format's header, where ours has its values, and how."""
     dtype = trace_format().header
-    fields = dtype.fields or {}
+    fields: Mapping[str, Any] = dtype.fields or {}
     words, size = "<", 0
     for name in dtype.names or ():
         column, offset = fields[name][:2]
@@ -147,7 +146,10 @@ def _check_header(path: Path, header: Header, size: int) -> None:
     smallest, largest = constants.header.itemsize, _MOST_HEADER_BYTES
     ranks = header.world_size
     sound = (
-        ("header of {0.header_bytes} bytes", smallest <= header.header_bytes <= largest),
+        (
+            "header of {0.header_bytes} bytes",
+            smallest <= header.header_bytes <= largest,
+        ),
         ("world size {0.world_size}", 0 < ranks <= _MOST_RANKS),
         ("rank {0.world_rank} of {0.world_size}", 0 <= header.world_rank < ranks),
         ("thread {0.thread}", 0 <= header.thread < 1 << 16),

@@ -332,8 +332,8 @@ def decode_all(
         for file, one in zip(own[0], data, strict=True):
             check_unchanged(file, one)
         found = decode_small(data, *own[:2], part, own[2])
-        for file, one in zip(own[0], found, strict=True):
-            if one.events != file.facts.events:
+        for file, of_file in zip(own[0], found, strict=True):
+            if of_file.events != file.facts.events:
                 raise changed(file.path)
         decoded += found
     return decoded

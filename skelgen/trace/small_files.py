@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.trace.stream import Decoded, EventColumns, Scan, TimeScale, as_records, attach
+from skelgen.trace.stream import (
+    Decoded,
+    EventColumns,
+    Scan,
+    TimeScale,
+    as_records,
+    attach,
+)
 from skelgen.trace.types import Header, RankFile, TraceFacts
 from skelgen.trace.workspace import dtype, kernel, pointer
 
@@ -20,8 +27,13 @@ BATCH_BYTES = 1 << 19
 _DEFINITIONS, _SHAPES = 1 << 15, 1 << 13
 #: The kernel begins with slots for so many bits of a hash.
 _LEAST_SLOT_BITS = 6
-_ROWS = ("statuses", "foreign", "vectors", "away")
-_KINDS = ("status", "foreign", "vectors", "away")
+#: Tables of what few events have, and the kernel's structs of their rows.
+_TABLES = {
+    "statuses": "status",
+    "foreign": "foreign",
+    "vectors": "vectors",
+    "away": "away",
+}
 #: Columns of ``struct skelgen_found`` before those of `TraceFacts`.
 _BEFORE_FACTS = 6
 
@@ -83,7 +95,7 @@ def decode_small(
     scales : sequence of TimeScale
     """
     rows = _rows(files, shapes, scales)
-    tables = [np.zeros(rows[n].sum(), dtype(k)) for n, k in zip(_ROWS, _KINDS)]
+    tables = [np.zeros(rows[name].sum(), dtype(kind)) for name, kind in _TABLES.items()]
     state = kernel().ffi.new("struct skelgen_files *")
     attach(state.tables, columns, tables[:3], scales[0])
     state.tables.away = pointer(tables[3], "struct skelgen_away")
@@ -114,7 +126,7 @@ def _rows(
     """Return what the kernel is told of each file but for its place."""
     rows = np.zeros(len(files), dtype("file"))
     rows["shapes"] = [len(one) for one in shapes]
-    for name in ("events", *_ROWS):
+    for name in ("events", *_TABLES):
         rows[name] = [getattr(one.facts, name) for one in files]
     for name in TimeScale.__slots__:
         rows[name] = [getattr(one, name) for one in scales]
@@ -180,13 +192,9 @@ def _decoded(
     place = {name: found[:, names.index(name)].tolist() for name in names}
     edges = accumulate(place["variants"], initial=0)
     parts = [[variants[slice(*edge)] for edge in pairwise(edges)]]
-    for name, table in zip(_ROWS, tables, strict=True):
+    for name, table in zip(_TABLES, tables, strict=True):
         firsts = accumulate(rows[name].tolist(), initial=0)
         had = zip(firsts, place[name], strict=False)
         parts.append([table[first : first + count] for first, count in had])
-    return [
-        Decoded(events, *tables_of, implausible)
-        for events, tables_of, implausible in zip(
-            place["events"], zip(*parts, strict=True), place["implausible"], strict=True
-        )
-    ]
+    rest = zip(place["events"], *parts, place["implausible"], strict=True)
+    return [Decoded(*values) for values in rest]

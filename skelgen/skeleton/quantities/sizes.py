@@ -162,7 +162,9 @@ def _capacities(
 ) -> NDArray[np.int64]:
     """Return the largest message that each node receives [bytes]."""
     begins = np.cumsum([0, *map(len, values)])[:-1]
-    most = np.maximum.reduceat(np.concatenate(values), begins) if values else []
+    most = np.zeros(0)
+    if values:
+        most = np.maximum.reduceat(np.concatenate(values), begins)
     largest = np.maximum(most, 0)
     capacity = np.zeros(len(nodes))
     send, receive = nodes.messages(matching)

@@ -13,7 +13,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("unit/test_trace_stream.py", "unit/test_trace_mutations.py")
+TESTS = (
+    "unit/test_trace_stream.py",
+    "unit/test_trace_mutations.py",
+    "unit/test_trace_small_files.py",
+)
 COPIED = ("skelgen", "pmpi_shim", "templates", "tests")
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -g -O1"
 

@@ -321,7 +321,7 @@ static int take_definition(struct skelgen_stream *stream, struct cursor *cursor,
 		return cursor->stop;
 	if (length > (uint64_t)(cursor->end - cursor->at))
 		return SKELGEN_STOP_SHORT;
-	if (stream->definition_count == stream->definition_capacity)
+	if (stream->definitions && stream->definition_count == stream->definition_capacity)
 		return SKELGEN_STOP_GROW_DEFINITIONS;
 	payload = (struct cursor){.at = cursor->at, .end = cursor->at + length};
 	if (tag == SKELGEN_REC_SHAPE)
@@ -337,7 +337,7 @@ static int take_definition(struct skelgen_stream *stream, struct cursor *cursor,
 	definition.payload = cursor->at - stream->data;
 	definition.length = (int64_t)length;
 	cursor->at += length;
-	if (tag != SKELGEN_REC_SHAPE && tag != SKELGEN_REC_QUEUED)
+	if (stream->definitions && tag != SKELGEN_REC_SHAPE && tag != SKELGEN_REC_QUEUED)
 		stream->definitions[stream->definition_count++] = definition;
 	return tag == SKELGEN_REC_END ? SKELGEN_STOP_END : 0;
 }
@@ -369,6 +369,8 @@ int skelgen_decode(struct skelgen_stream *stream)
 	}
 	return stop;
 }
+
+#include "decode_files.h"
 
 /* The CRC32C of bytes that follow those whose CRC32C is given, 0 for the first. */
 uint32_t skelgen_checksum(uint32_t crc, const uint8_t *data, int64_t bytes)

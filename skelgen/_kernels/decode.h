@@ -117,7 +117,7 @@ struct skelgen_stream {
 	int64_t position; /* of the next record [bytes] */
 	int64_t pause;    /* come back at the first record from here on [bytes] */
 
-	struct skelgen_definition *definitions;
+	struct skelgen_definition *definitions; /* NULL: not asked for */
 	int64_t definition_capacity;
 	int64_t definition_count;
 	struct skelgen_call_shape *shapes;
@@ -183,7 +183,66 @@ struct skelgen_stream {
 	int64_t queued_us;         /* of that, what others took */
 };
 
+/* One of many files that are decoded in a row: where it is, what there is room for, its clock. */
+struct skelgen_file {
+	int64_t data;  /* where it begins in the bytes of all [bytes] */
+	int64_t begin; /* of its records, counted from there [bytes] */
+	int64_t end;   /* nothing from here on is read [bytes] */
+	/* Rows that are its own, behind those of the files before; 0: only checked and counted. */
+	int64_t shapes;
+	int64_t events;
+	int64_t statuses;
+	int64_t foreign;
+	int64_t vectors;
+	int64_t away;
+	int64_t origin_ns;
+	int64_t cost_ns;
+	int64_t request_cost_ps;
+	double ns_per_unit;
+};
+
+/* What was found in one of many files. */
+struct skelgen_found {
+	int64_t stop; /* enum skelgen_stop; a GROW one: there was no room for all of it */
+	int64_t position;
+	int64_t definitions;
+	int64_t shapes;
+	int64_t variants;
+	int64_t implausible;
+	/* Counts and sums as in the stream: */
+	int64_t events;
+	int64_t requests;
+	int64_t persistent;
+	int64_t polls;
+	int64_t errors;
+	int64_t statuses;
+	int64_t foreign;
+	int64_t vectors;
+	int64_t away;
+	int64_t handled;
+	int64_t duration_units;
+	int64_t overhead_units;
+	int64_t compute_units;
+	int64_t lost_us;
+	int64_t told_us;
+	int64_t queued_us;
+};
+
+/*
+ * Files that are decoded in a row. `tables` has the tables and columns of all of them together.
+ * Without slots the files are only checked and counted, and shapes are zeros, else given.
+ */
+struct skelgen_files {
+	struct skelgen_stream tables;
+	struct skelgen_stream at_work;
+	const uint8_t *data;
+	const struct skelgen_file *files;
+	struct skelgen_found *found;
+	int64_t count;
+};
+
 int skelgen_decode(struct skelgen_stream *stream);
+void skelgen_decode_files(struct skelgen_files *files);
 void skelgen_decode_rehash(struct skelgen_stream *stream);
 uint32_t skelgen_checksum(uint32_t crc, const uint8_t *data, int64_t bytes);
 #endif

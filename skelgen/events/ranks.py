@@ -13,7 +13,8 @@ from skelgen.events.away import no_time_away, take_out, without
 from skelgen.events.requests import RankRequests, dtype
 from skelgen.events.rows import RowTable, joined_rows
 from skelgen.events.shapes import FileShapes, joined, variant_rows
-from skelgen.trace import EventColumns, RankFile, TimeScale, decode
+from skelgen.trace import EventColumns, RankFile, TimeScale
+from skelgen.trace.rank_file import decode_all
 from skelgen.trace.stream import Decoded
 from skelgen.trace.workspace import Workspace
 
@@ -101,13 +102,10 @@ def decode_ranks(
     """
     threads = len({file.header.world_rank for file in files}) < len(files)
     first = _firsts([file.facts.events for file in files])
-    parts = [columns.part(*edge) for edge in pairwise(first.tolist())]
-    if threads:
-        parts = [EventColumns.of(file.facts.events) for file in files]
-    decoded = [
-        decode(file, shape.raw, part, scale, workspace)
-        for file, shape, part, scale in zip(files, shapes, parts, scales, strict=True)
-    ]
+    room = EventColumns.of(int(first[-1])) if threads else columns
+    raw = [shape.raw for shape in shapes]
+    decoded = decode_all(files, raw, room, scales, workspace)
+    parts = [room.part(*edge) for edge in pairwise(first.tolist())]
     first_variant = _firsts([len(one.variants) for one in decoded])
     for part, begin in zip(parts, first_variant[:-1], strict=True):
         np.add(part.variant, np.uint32(begin), out=part.variant)

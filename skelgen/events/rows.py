@@ -27,6 +27,18 @@ def joined_rows(tables: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
     return np.concatenate(plain).view(dtype)
 
 
+def copied_rows(table: NDArray[np.void]) -> NDArray[np.void]:
+    """Return a copy of a table without gaps in it.
+
+    Examples
+    --------
+    >>> copied_rows(np.array([(1, 2)], "i4,i8")).tolist()
+    [(1, 2)]
+    """
+    dtype = table.dtype  # as bytes: NumPy would copy column by column
+    return table.view(f"V{dtype.itemsize}").copy().view(dtype)
+
+
 class RowTable:
     """Distinct rows in the order of their first appearance.
 

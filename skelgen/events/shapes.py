@@ -22,7 +22,7 @@ from skelgen.events.functions import (
     FunctionInfo,
     function_info,
 )
-from skelgen.events.rows import joined_rows
+from skelgen.events.rows import copied_rows, joined_rows
 from skelgen.events.sizes import set_own_ranks, set_sizes
 from skelgen.events.types import (
     FAILED_POLL,
@@ -211,7 +211,7 @@ def interpret(
     if key not in names.meanings:
         names.meanings[key] = _meaning(file, names)
     meaning = names.meanings[key]
-    raw, rows = shapes.copy(), meaning.rows.copy()
+    raw, rows = copied_rows(shapes), copied_rows(meaning.rows)
     for column in _SET:
         raw[column] = meaning.raw[column]
     set_own_ranks(file, raw)

@@ -19,6 +19,7 @@ from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.pipeline.call_observers import SeenCalls, timeline_beside
 from skelgen.pipeline.call_sites import LINES_FILE, lines_for
 from skelgen.pipeline.computation import ARITHMETIC, Computation, computation_of
+from skelgen.pipeline.garbage_pause import uncollected
 from skelgen.pipeline.left_out import LeftOut
 from skelgen.pipeline.mix import MIX_FILE, mix_text
 from skelgen.pipeline.page import page_text
@@ -127,6 +128,7 @@ class Built:
     mix_origin: str = ARITHMETIC
 
 
+@uncollected()
 def build(
     source: Path,
     output: Path | None,

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Stop the collector of cycles within: rows have none.
+    """Stop the collector of cycles within: rows and ranks have none.
 
-    It would go through all rows again and again while they become more, which takes a
-    fifth of the time to add a hundred thousand.
+    It would go through all of them again and again while they become more, which takes
+    a fifth of the time to add a hundred thousand rows, or to read as many rank files.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -66,6 +66,45 @@ def calls_of(signature: Signature) -> Calls:
     return expansion.calls(*ages.rows())
 
 
+class _GroupCalls:
+    """What the calls of all ranks of a group have in common.
+
+    Parameters
+    ----------
+    group : RankGroup
+    leaf : (n,) int32 array
+        Leaf of each call.
+
+    Attributes
+    ----------
+    plain : list of int
+        Symbols whose partner does not vary, each once.
+    place : (n,) int32 array
+        Where the symbol of each call stands among them.
+    varying : list of (int, int, (n,) bool array)
+        Leaves whose partner varies, their symbols, and which calls are theirs.
+    size_bytes : (leaves, ranks) int64 array
+        Mean sizes [bytes].
+    """
+
+    def __init__(self, group: RankGroup, leaf: NDArray[np.int32]) -> None:
+        symbols = leaf_symbols(group.nest).tolist()
+        number: dict[int, int] = {}
+        places = [
+            0 if len(runs) else number.setdefault(symbol, len(number))
+            for symbol, runs in zip(symbols, group.peers, strict=True)
+        ]
+        self.plain = list(number)
+        self.place = np.array(places, np.int32)[leaf]
+        self.varying = [
+            (at, symbols[at], leaf == at)
+            for at, runs in enumerate(group.peers)
+            if len(runs)
+        ]
+        count = np.maximum(group.count, 1)[:, None]
+        self.size_bytes = np.rint(group.size_bytes.total / count).astype(np.int64)
+
+
 class _Expansion:
     """Collects the columns rank by rank."""
 
@@ -74,9 +113,17 @@ class _Expansion:
         self.communicators, self.instance = _communicators(signature)
         kinds = [function_info(name).kind for name in signature.functions]
         point = np.isin(np.array(kinds, np.uint8), PARTNER_KINDS)
-        self.relative = point[signature.symbols["function"]].tolist()
-        self.symbols = _columns(signature.symbols, ("family", "peer", "peer2"))
-        self.copied = _columns(signature.symbols, _COPIED)
+        relative = point[signature.symbols["function"]].tolist()
+        copied = _columns(signature.symbols, _COPIED)
+        self.copied = {row: number for number, row in enumerate(dict.fromkeys(copied))}
+        names = ("family", "peer", "peer2")
+        self.symbols = [
+            (*row, of_partner, self.copied[same])
+            for row, of_partner, same in zip(
+                _columns(signature.symbols, names), relative, copied, strict=True
+            )
+        ]
+        self.groups: dict[int, _GroupCalls] = {}
         self.rows: dict[tuple[int, ...], int] = {}
         self.shape: list[NDArray[np.uint32]] = []
         self.size: list[NDArray[np.int64]] = []
@@ -93,23 +140,17 @@ class _Expansion:
         leaf: NDArray[np.int32],
         ages: NDArray[np.uint32],
     ) -> None:
-        symbols = leaf_symbols(group.nest)
-        shape_of = np.zeros(len(symbols), np.uint32)
-        known: dict[int, int] = {}
-        for at, symbol in enumerate(symbols.tolist()):
-            if not len(group.peers[at]):
-                if symbol not in known:
-                    known[symbol] = self._shape(symbol, rank, VARYING)
-                shape_of[at] = known[symbol]
-        shape = shape_of[leaf]
-        for at, runs in enumerate(group.peers):
-            if len(runs):
-                symbol = int(symbols[at])
-                of_run = [self._shape(symbol, rank, int(p)) for p in runs[:, 0]]
-                shape[leaf == at] = np.repeat(np.array(of_run, np.uint32), runs[:, 1])
-        mean = group.size_bytes.total[:, column] / np.maximum(group.count, 1)
+        if id(group) not in self.groups:
+            self.groups[id(group)] = _GroupCalls(group, leaf)
+        known = self.groups[id(group)]
+        shapes = [self._shape(symbol, rank, VARYING) for symbol in known.plain]
+        shape = np.array(shapes or [0], np.uint32)[known.place]
+        for at, symbol, calls in known.varying:
+            runs = group.peers[at]
+            of_run = [self._shape(symbol, rank, int(p)) for p in runs[:, 0]]
+            shape[calls] = np.repeat(np.array(of_run, np.uint32), runs[:, 1])
         self.shape.append(shape)
-        self.size.append(np.rint(mean).astype(np.int64)[leaf])
+        self.size.append(known.size_bytes[:, column][leaf])
         self.ages.append(ages)
         self._add_vectors(column, group, leaf)
         self.length.append(len(leaf))
@@ -132,21 +173,27 @@ class _Expansion:
 
     def _shape(self, symbol: int, rank: int, varying: int) -> int:
         """Return the shape of a symbol on a rank; `varying`: relative partner."""
-        family, peer, peer2 = self.symbols[symbol]
+        family, peer, peer2, relative, copied = self.symbols[symbol]
         communicator = NO_COMMUNICATOR
         if family >= 0:
             communicator, own, size = self.instance[family, rank]
             peer = varying if peer == VARYING else peer
             peer2 = varying if peer2 == VARYING else peer2
-            if self.relative[symbol]:
+            if relative:
                 peer = (peer + own) % size if peer >= 0 else peer
                 peer2 = (peer2 + own) % size if peer2 >= 0 else peer2
-        function, flags, tag, tag2, datatype_bytes, op, site = self.copied[symbol]
-        key = (
-            function, flags, communicator, peer, tag, peer2, tag2,
-            datatype_bytes, op, site,
-        )  # fmt: skip
+        key = (copied, communicator, peer, peer2)
         return self.rows.setdefault(key, len(self.rows))
+
+    def _shapes(self) -> NDArray[np.void]:
+        """Return the shapes in the order of their numbers."""
+        found = np.zeros(len(self.rows), SHAPE_DTYPE)
+        keys = np.array(list(self.rows), np.int64).reshape(-1, 4).T
+        same, found["communicator"], found["peer"], found["peer2"] = keys
+        copied = np.array(list(self.copied), np.int64).reshape(-1, len(_COPIED)).T
+        for name, column in zip(_COPIED, copied, strict=True):
+            found[name] = column[same]
+        return found
 
     def calls(
         self, age_first: NDArray[np.int64], age_values: NDArray[np.int64]
@@ -162,7 +209,7 @@ class _Expansion:
             age_values=age_values,
             vector_call=np.concatenate(self.vector_call or none),
             vectors=np.concatenate(vectors),
-            shapes=np.array(list(self.rows), SHAPE_DTYPE),
+            shapes=self._shapes(),
             communicators=self.communicators,
             functions=self.signature.functions,
         )

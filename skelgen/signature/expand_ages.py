@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +58,7 @@ class ExpandedAges:
         self._first, self._values = signature.age_first, signature.age_values
         self._all = completes_all(signature, signature.functions, signature.symbols)
         self._known: dict[int, NDArray[np.uint32]] = {}
+        self._rows: RowsOfAges | None = None
 
     def of(self, group: RankGroup, leaf: NDArray[np.int32]) -> NDArray[np.uint32]:
         """Return the row of each call of a group's ranks.
@@ -69,25 +69,26 @@ class ExpandedAges:
         leaf : (n,) int32 array
             Leaf of each call.
         """
-        symbols = leaf_symbols(group.nest)
-        if not self._all[symbols].any():
-            return self._row[symbols][leaf]
         if id(group) not in self._known:
-            self._known[id(group)] = self._resolved(symbols, leaf)
+            symbols = leaf_symbols(group.nest)
+            if self._all[symbols].any():
+                self._known[id(group)] = self._resolved(symbols, leaf)
+            else:
+                self._known[id(group)] = self._row[symbols][leaf]
         return self._known[id(group)]
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the columns ``age_first`` and ``age_values`` of all rows."""
-        return self._rows.arrays() if self._known else (self._first, self._values)
-
-    @cached_property
-    def _rows(self) -> RowsOfAges:
-        return RowsOfAges(self._first, self._values)
+        if self._rows is None:
+            return self._first, self._values
+        return self._rows.arrays()
 
     def _resolved(
         self, symbols: NDArray[np.integer], leaf: NDArray[np.int32]
     ) -> NDArray[np.uint32]:
         """Let completions of everything name what is outstanding, the oldest first."""
+        if self._rows is None:
+            self._rows = RowsOfAges(self._first, self._values)
         row = self._row[symbols][leaf]
         creator = np.flatnonzero(self._creates[symbols][leaf])
         creations = Creations(creator, np.empty(0, np.int64))

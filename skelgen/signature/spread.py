@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +53,11 @@ def spread_of(
     """
     columns: list[Columns] = []
     samples: list[NDArray[np.float64]] = []
-    for of_rank in values:
-        columns.append(statistics(leaf, leaves, of_rank))
-        samples.append(_taken(of_rank, sampled))
+    for of_ranks in _together(values, len(leaf)):
+        columns.append(statistics_of_ranks(leaf, leaves, of_ranks))
+        samples.append(_taken(of_ranks, sampled))
     total, squares, least, most = (
-        np.stack([np.asarray(column[part], np.float64) for column in columns], axis=1)
+        np.ascontiguousarray(np.concatenate([column[part] for column in columns]).T)
         for part in range(4)
     )
     # Where all values are the same, their sums are products: no rounding on the way.
@@ -64,7 +65,7 @@ def spread_of(
     times = occurrences(leaf, leaves).astype(np.float64)[:, None]
     total = np.where(same, least * times, total)
     squares = np.where(same, least * (least * times), squares)
-    histogram = np.stack([column[4] for column in columns], axis=1)
+    histogram = np.concatenate([column[4] for column in columns]).transpose(1, 0, 2)
     used = np.flatnonzero(histogram.any(axis=(0, 1)))
     bins = int(used[-1]) + 1 if len(used) else 1
     return Spread(
@@ -73,8 +74,40 @@ def spread_of(
         least=least,
         most=most,
         histogram=np.ascontiguousarray(histogram[:, :, :bins]),
-        samples=np.stack(samples, axis=1),
+        samples=np.ascontiguousarray(np.concatenate(samples).transpose(1, 0, 2)),
     )
+
+
+def totals_of(
+    leaf: NDArray[np.int32], leaves: int, values: Iterable[PositionValues]
+) -> NDArray[np.float64]:
+    """Sum a quantity of all ranks of a group at each leaf.
+
+    Parameters
+    ----------
+    leaf, leaves, values
+        As for `spread_of`.
+
+    Returns
+    -------
+    (leaves, ranks) float64 array
+    """
+    parts = _together(values, len(leaf))
+    totals = [statistics_of_ranks(leaf, leaves, of_ranks)[0] for of_ranks in parts]
+    return np.ascontiguousarray(np.concatenate(totals).T)
+
+
+def _together(
+    values: Iterable[PositionValues], length: int
+) -> Iterator[Sequence[PositionValues]]:
+    """Give the values of a few ranks at a time: as many as are one block."""
+    ranks = max(_BLOCK // max(length, 1), 1)
+    rest = iter(values)
+    while some := list(islice(rest, ranks)):
+        if ranks > 1:  # short: all of them at once
+            yield list(np.stack([of_rank[slice(0, length)] for of_rank in some]))
+        else:
+            yield some
 
 
 def constant_spread(
@@ -113,7 +146,7 @@ def constant_spread(
 
 
 def statistics(leaf: NDArray[np.int32], leaves: int, values: PositionValues) -> Columns:
-    """Return total, squares, least, most and histogram at each leaf (C kernel).
+    """Return total, squares, least, most and histogram at each leaf.
 
     Parameters
     ----------
@@ -121,25 +154,49 @@ def statistics(leaf: NDArray[np.int32], leaves: int, values: PositionValues) -> 
     leaves : int
         Every leaf occurs.
     values : (n,) int64 array or RankValues
-        Looked at block by block.
+    """
+    total, squares, least, most, histogram = (
+        column[0] for column in statistics_of_ranks(leaf, leaves, [values])
+    )
+    return total, squares, least, most, histogram
+
+
+def statistics_of_ranks(
+    leaf: NDArray[np.int32], leaves: int, values: Sequence[PositionValues]
+) -> Columns:
+    """Return the statistics of ranks with the same leaves (C kernel).
+
+    Parameters
+    ----------
+    leaf, leaves
+        As for `statistics`.
+    values : sequence of (n,) int64 array or RankValues
+        One for each rank. Looked at block by block.
+
+    Returns
+    -------
+    Columns
+        Arrays of (ranks, leaves); the histogram has bins as a third dimension.
     """
     from skelgen._kernels._spread import ffi, lib
 
     leaf = np.ascontiguousarray(leaf, np.int32)
-    total, squares = np.zeros(leaves), np.zeros(leaves)
-    least, most = np.full(leaves, np.inf), np.full(leaves, -np.inf)
-    histogram = np.zeros((leaves, MOST_BINS), np.int64)
+    shape = (len(values), leaves)
+    total, squares = np.zeros(shape), np.zeros(shape)
+    least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
+    histogram = np.zeros((*shape, MOST_BINS), np.int64)
     sums = [
         ffi.from_buffer("double[]", column, require_writable=True)
         for column in (total, squares, least, most)
     ]
     bins = ffi.from_buffer("int64_t[]", histogram, require_writable=True)
     for part in blocks(len(leaf)):
-        own = np.ascontiguousarray(values[part], np.int64)
-        lib.skelgen_spread(
+        own = np.stack([of_rank[part] for of_rank in values])
+        lib.skelgen_spread_of_ranks(
             ffi.from_buffer("int32_t[]", leaf[part]),
-            ffi.from_buffer("int64_t[]", own),
-            len(own),
+            ffi.from_buffer("int64_t[]", np.ascontiguousarray(own, np.int64)),
+            own.shape[1],
+            *shape,
             *sums,
             bins,
             MOST_BINS,
@@ -162,10 +219,13 @@ def occurrences(leaf: NDArray[np.int32], leaves: int) -> NDArray[np.int64]:
     return count
 
 
-def _taken(values: PositionValues, sampled: NDArray[np.int64]) -> NDArray[np.float64]:
-    taken = np.full(sampled.shape, np.nan)
+def _taken(
+    values: Sequence[PositionValues], sampled: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the samples of each rank at each leaf."""
+    taken = np.full((len(values), *sampled.shape), np.nan)
     there = sampled >= 0
-    taken[there] = values[sampled[there]]
+    taken[:, there] = np.stack([of_rank[sampled[there]] for of_rank in values])
     return taken
 
 

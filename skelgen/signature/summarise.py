@@ -23,7 +23,7 @@ from skelgen.signature.spread import (
     sampled_positions,
     samples_of_each,
     spread_of,
-    statistics,
+    totals_of,
 )
 from skelgen.signature.trip_groups import may_be_told_apart, told_apart
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
@@ -279,17 +279,18 @@ class _Work:
         def sums(
             calls: NDArray[np.int64], amounts: NDArray[np.int64]
         ) -> NDArray[np.float64]:
+            if not amounts.any():
+                return np.zeros((leaves, len(ranks)))
             found = [self._sums(leaf, leaves, rank, calls, amounts) for rank in ranks]
             return np.stack(found, axis=1)
 
         known = self.symbols
-        mpi_ns = [statistics(leaf, leaves, self._inner_ns(rank))[0] for rank in ranks]
         return RankGroup(
             ranks=ranks,
             nest=nest,
             count=count,
             compute_ns=spread(self.symbols.compute_ns),
-            mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
+            mpi_ns=totals_of(leaf, leaves, (self._inner_ns(rank) for rank in ranks)),
             idle_ns=sums(known.idle_call, known.idle_ns),
             polls=sums(known.waiting_call, known.polls),
             nap_ns=sums(known.waiting_call, known.nap_ns),

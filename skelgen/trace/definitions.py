@@ -301,8 +301,11 @@ def _groups_in(world_size: int) -> Callable[[Payload], _Groups]:
 
 def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:
     """Read the ranks of the neighbours in a communicator of some size."""
-    neighbours = payload.varints(payload.varint())
-    if len(neighbours) and neighbours.max() >= size:
+    count = payload.varint()
+    if not count:
+        return ()
+    neighbours = payload.varints(count)
+    if neighbours.max() >= size:
         raise PayloadError(f"a neighbour {int(neighbours.max())} among {size}")
     return tuple(neighbours.tolist())
 

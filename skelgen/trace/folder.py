@@ -16,12 +16,8 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace.definition_types import End
-from skelgen.trace.rank_file import (
-    NO_HEADER,
-    RankReader,
-    read_header,
-    why_no_header,
-)
+from skelgen.trace.headers import NO_HEADER, read_header, sized_header, why_no_header
+from skelgen.trace.rank_file import RankReader
 from skelgen.trace.types import Header, RankFile, Trace
 from skelgen.units import NS_PER_S
 
@@ -95,13 +91,10 @@ def rank_paths(folder: Path) -> RankPaths:
     InputError
         When there is no run, or more than one.
     """
-    headers = _headers(folder)
+    found = _headers(folder)
+    headers = [(path, header) for path, header, _ in found]
     _check_one_run(folder, headers)
-    files = [
-        (path, header, path.stat().st_size)
-        for path, header in headers
-        if header is not None
-    ]
+    files = [(path, header, size) for path, header, size in found if header is not None]
     files.sort(key=lambda file: (file[1].world_rank, file[1].thread))
     unusable = tuple(path for path, header in headers if header is None)
     return RankPaths(folder, tuple(files), unusable)
@@ -120,10 +113,11 @@ def read_ranks(
         Told of every byte that was read.
     """
     wanted = [file for file in paths.files if file[1].world_rank in ranks]
-    files, reader = [], RankReader()
+    files = []
     progress.start("reading the trace", sum(size for _, _, size in wanted))
-    for path, header, size in wanted:
-        files.append(reader.read(path, header))
+    read = RankReader().read_all((path, header) for path, header, _ in wanted)
+    for file, (_, _, size) in zip(read, wanted, strict=True):
+        files.append(file)
         progress.advance(size)
     progress.finish()
     return files
@@ -162,7 +156,8 @@ def _other_worlds(folder: Path) -> list[str]:
     return found
 
 
-def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
+def _headers(folder: Path) -> list[tuple[Path, Header | None, int]]:
+    """Return the files of a folder with their headers and sizes [bytes]."""
     if not folder.exists():
         raise InputError(f"{folder} does not exist; give the folder of a recorded run")
     if not folder.is_dir():
@@ -174,8 +169,8 @@ def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
             f"{folder} holds no rank file ({PATTERN}); record a run with "
             f"'skelgen record -o {folder} -- mpirun ...'"
         )
-    headers = [(path, read_header(path)) for path in paths]
-    if all(header is None for _, header in headers):
+    headers = [(path, *sized_header(path)) for path in paths]
+    if all(header is None for _, header, _ in headers):
         raise InputError(
             f"{folder} holds {len(paths)} rank files but none has a usable header: "
             f"{_why_no_headers(paths)}; record the run again"

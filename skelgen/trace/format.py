@@ -24,6 +24,7 @@ _TYPES = {
     "uint64_t": "<u8",
     "int32_t": "<i4",
     "int64_t": "<i8",
+    "double": "<f8",
 }
 
 

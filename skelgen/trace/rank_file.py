@@ -1,14 +1,13 @@
-"""One rank file: its header, and everything in it except the events themselves."""
+"""Rank files: everything in them, the events decoded where that is asked for."""
 
 from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +15,19 @@ from numpy.typing import NDArray
 from skelgen.documents.system import reading
 from skelgen.errors import InputError
 from skelgen.trace import stream
-from skelgen.trace.checks import CheckedFile, check, header_problem, is_cut
+from skelgen.trace.checks import CheckedFile, check, is_cut
 from skelgen.trace.definition_types import Definitions
 from skelgen.trace.definitions import read_definitions
-from skelgen.trace.format import trace_format
+from skelgen.trace.file_beginnings import beginning, beginning_and_size
+from skelgen.trace.headers import header_in, read_header, start_bytes
 from skelgen.trace.shared_definitions import SharedDefinitions
+from skelgen.trace.small_files import BATCH_BYTES, SmallFiles, decode_small
 from skelgen.trace.stream import Decoded, EventColumns, FileBytes, Scan, TimeScale
 from skelgen.trace.types import Damage, Header, RankFile
 from skelgen.trace.workspace import Workspace
 
-_MOST_RANKS = 1 << 20
-_MOST_HEADER_BYTES = 1 << 16
-#: Why a file has no header.
-EMPTY = (
-    "it is empty: another process cut it, or the rank was killed while its file was "
-    "in the folder that SKELGEN_TMPDIR names on its node"
-)
-NO_HEADER = "it ends before its header does"
-_LARGEST_SHIFT = 32
+__all__ = ["RankReader", "decode", "decode_all", "read_header", "read_rank_file"]
+
 #: A file that is larger is mapped if it can be [bytes].
 _MOST_READ_BYTES = 1 << 26
 #: A beginning of a file up to here is read instead of mapped [bytes].
@@ -70,13 +64,10 @@ def mapped(path: Path, size: int) -> Iterator[FileBytes]:
     size : int
         Up to the end of a complete record [bytes]; mapped if that is large.
     """
+    if size <= _SMALL_BYTES:
+        yield _beginning(path, size)
+        return
     with reading(path), path.open("rb", buffering=0) as file:
-        if size <= _SMALL_BYTES:
-            start = file.read(size)
-            if len(start) != size:
-                raise changed(path)
-            yield start
-            return
         try:
             data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
         except ValueError as error:  # it is shorter now
@@ -85,26 +76,25 @@ def mapped(path: Path, size: int) -> Iterator[FileBytes]:
         yield data
 
 
+def _beginning(path: Path, size: int) -> bytes:
+    """Return so many bytes of a file, which has them."""
+    with reading(path):
+        start = beginning(path, size)
+    if len(start) != size:
+        raise changed(path)
+    return start
+
+
+def _small_contents(path: Path) -> bytes | None:
+    """Return the bytes of a file that is small; None: it is not."""
+    with reading(path):
+        data, size = beginning_and_size(path, _SMALL_BYTES + 1)
+    return data if max(size, len(data)) <= _SMALL_BYTES else None
+
+
 def changed(path: Path) -> InputError:
     """Return the error that says that a file is not what it was."""
     return InputError(f"{path} changed while it was read; try again")
-
-
-def read_header(path: Path) -> Header | None:
-    """Read a file's header; None when there is none to be used.
-
-    The recorder did not get to write all of it, or it is damaged: `why_no_header`
-    says which.
-
-    Raises
-    ------
-    InputError
-        When the file is no trace, or one of another version.
-    """
-    with reading(path), path.open("rb", buffering=0) as file:
-        start = file.read(_start_bytes())
-        size = os.fstat(file.fileno()).st_size
-    return _header_in(path, start, size)
 
 
 def check_unchanged(file: RankFile, data: FileBytes) -> None:
@@ -117,123 +107,57 @@ def check_unchanged(file: RankFile, data: FileBytes) -> None:
     data : bytes or mmap
         Its bytes now.
     """
-    start = data[: _start_bytes()]
-    if _header_in(file.path, start, len(data)) != file.header:
+    start = data[: start_bytes()]
+    if hash(start) == file.header.seal:
+        return
+    if header_in(file.path, start, len(data)) != file.header:
         raise changed(file.path)
-
-
-def _header_in(path: Path, start: bytes, size: int) -> Header | None:
-    """Read the header in the first bytes of a file, see `read_header`."""
-    layout, magic = trace_format().header, trace_format().magic
-    if not start.strip(b"\0") or (len(start) < len(magic) and magic.startswith(start)):
-        return None
-    if header_problem(start) is not None:
-        return None
-    if not start.startswith(magic):
-        raise InputError(
-            f"{path} is not a trace: it begins with {start[:8]!r}, expected {magic!r}; "
-            "give the folder of a run that skelgen recorded"
-        )
-    _check_version(path, start)
-    if len(start) < layout.itemsize:
-        return None
-    header = _header(np.frombuffer(start[: layout.itemsize], layout)[0].item())
-    _check_header(path, header, size)
-    return header
-
-
-def _start_bytes() -> int:
-    """Return the size of a header with its checksum [bytes]."""
-    return trace_format().header.itemsize + trace_format()["CHECK_BYTES"]
-
-
-def why_no_header(path: Path) -> str:
-    """Say why `read_header` returned None for a file."""
-    with path.open("rb") as file:
-        start = file.read(_start_bytes())
-    if not start:
-        return EMPTY
-    if len(start) < trace_format().header.itemsize:
-        return f"it was cut at byte {len(start)}, within its header"
-    return header_problem(start) or NO_HEADER
-
-
-def _check_version(path: Path, start: bytes) -> None:
-    """Refuse what cannot be read; these numbers stand first in all versions."""
-    words = np.frombuffer(start[8 : len(start) & ~3], "<u4")
-    expected = trace_format()["FORMAT_VERSION"]
-    if (
-        len(words) > 1
-        and words[1] == np.uint32(trace_format()["ENDIAN_CHECK"]).byteswap()
-    ):
-        raise InputError(
-            f"{path} was written on a machine of the other byte order; "
-            "build from it on such a machine"
-        )
-    if len(words) and words[0] != expected:
-        raise InputError(
-            f"{path} has trace format version {words[0]}, this skelgen reads version "
-            f"{expected}; use the skelgen that recorded it, or record again"
-        )
-
-
-def _header(values: tuple[Any, ...]) -> Header:
-    """Return the header with the values of its columns."""
-    known = dict(zip(trace_format().header.names or (), values, strict=True))
-    for name in ("mpi_library", "host", "program", "boot_id"):
-        known[name] = known[name].split(b"\0")[0].decode(errors="replace")
-    known["mpi_family"] = trace_format().name("mpi_family", known["mpi_family"])
-    return Header(*(known[name] for name in Header.__slots__))
-
-
-def _check_header(path: Path, header: Header, size: int) -> None:
-    constants = trace_format()
-    clocks = (constants["CLOCK_TSC"], constants["CLOCK_MONOTONIC"])
-    smallest = constants.header.itemsize
-    wrong = {
-        f"header of {header.header_bytes} bytes": not smallest
-        <= header.header_bytes
-        <= _MOST_HEADER_BYTES,
-        f"world size {header.world_size}": not 0 < header.world_size <= _MOST_RANKS,
-        f"rank {header.world_rank} of {header.world_size}": not 0
-        <= header.world_rank
-        < header.world_size,
-        f"thread {header.thread}": not 0 <= header.thread < 1 << 16,
-        f"clock {header.clock_kind}": header.clock_kind not in clocks,
-        f"time unit 2^{header.unit_shift} ticks": header.unit_shift > _LARGEST_SHIFT,
-        f"clock frequency {header.ticks_per_s}": not 0 < header.ticks_per_s < 1 << 40,
-        f"start at {header.start_ticks} ticks": header.start_ticks >= 1 << 63,
-    }
-    for what, is_wrong in wrong.items():
-        if is_wrong:
-            raise InputError(
-                f"{path} has a damaged header: it states {what}; record the run again"
-            )
-    if header.header_bytes > size:
-        raise InputError(
-            f"{path} ends at byte {size} within its header of {header.header_bytes} "
-            "bytes; record the run again"
-        )
 
 
 @dataclass(frozen=True, slots=True)
 class RankReader:
-    """Reads one file after the other: all but their events, which are only checked.
+    """Reads files: all but their events, which are only checked.
 
     Attributes
     ----------
     workspace : Workspace
     shared : SharedDefinitions
         What the files define alike.
+    small : SmallFiles
     """
 
     workspace: Workspace = field(default_factory=Workspace)
     shared: SharedDefinitions = field(default_factory=SharedDefinitions)
+    small: SmallFiles = field(default_factory=SmallFiles)
 
     def read(self, path: Path, header: Header) -> RankFile:
         """Read a file with this header."""
         with contents(path) as data:
             return _read(path, header, data, self)
+
+    def read_all(self, files: Iterable[tuple[Path, Header]]) -> Iterator[RankFile]:
+        """Read files with these headers, small ones together."""
+        batch: list[tuple[Path, Header, bytes]] = []
+        size = 0
+        for path, header in files:
+            data = _small_contents(path)
+            if data is not None:
+                batch.append((path, header, data))
+                size += len(data)
+            if data is None or size >= BATCH_BYTES:
+                yield from self._together(batch)
+                batch, size = [], 0
+            if data is None:
+                yield self.read(path, header)
+        yield from self._together(batch)
+
+    def _together(
+        self, batch: Sequence[tuple[Path, Header, bytes]]
+    ) -> Iterator[RankFile]:
+        data, headers = [one[2] for one in batch], [one[1] for one in batch]
+        scans = self.small.scan(data, headers) if batch else []
+        for one, scan in zip(batch, scans, strict=True):
+            yield _read(*one, self, scan)
 
 
 def read_rank_file(path: Path, header: Header) -> RankFile:
@@ -241,18 +165,26 @@ def read_rank_file(path: Path, header: Header) -> RankFile:
     return RankReader().read(path, header)
 
 
-def _read(path: Path, header: Header, data: FileBytes, reader: RankReader) -> RankFile:
+def _read(
+    path: Path,
+    header: Header,
+    data: FileBytes,
+    reader: RankReader,
+    scan: Scan | None = None,
+) -> RankFile:
+    """Read the bytes of a file, which somebody may have walked through once."""
     size = end = len(data)
     if size < header.header_bytes:
         raise changed(path)
     problem: tuple[int, str, str] | None = None
     while True:
-        scan = stream.scan(data, header, end, reader.workspace)
+        scan = scan or stream.scan(data, header, end, reader.workspace)
         checked = check(data, scan)
         definitions, bad = _definitions(header, data, scan, checked, reader.shared)
         if bad is None:
             break
         end, problem = max(bad[0], header.header_bytes), bad
+        scan = None
     if problem is None:
         problem = _odd_end(data, scan, checked, definitions)
     return RankFile(
@@ -375,3 +307,47 @@ def decode(
     if decoded.events != facts.events:
         raise changed(file.path)
     return decoded
+
+
+def decode_all(
+    files: Sequence[RankFile],
+    shapes: Sequence[NDArray[np.void]],
+    columns: EventColumns,
+    scales: Sequence[TimeScale],
+    workspace: Workspace,
+) -> list[Decoded]:
+    """Decode the events of files into columns, one file behind the other.
+
+    Parameters as for `decode`; small files are decoded together.
+    """
+    edges = np.cumsum([0, *(file.facts.events for file in files)]).tolist()
+    decoded: list[Decoded] = []
+    for first, last in _batches([file.used_bytes for file in files]):
+        part = columns.part(edges[first], edges[last])
+        own = files[first:last], shapes[first:last], scales[first:last]
+        if last == first + 1:
+            decoded.append(decode(files[first], own[1][0], part, own[2][0], workspace))
+            continue
+        data = [_beginning(file.path, file.used_bytes) for file in own[0]]
+        for file, one in zip(own[0], data, strict=True):
+            check_unchanged(file, one)
+        found = decode_small(data, *own[:2], part, own[2])
+        for file, of_file in zip(own[0], found, strict=True):
+            if of_file.events != file.facts.events:
+                raise changed(file.path)
+        decoded += found
+    return decoded
+
+
+def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give ranges of files that are decoded together, by their sizes [bytes]."""
+    first = total = 0
+    for number, size in enumerate(sizes):
+        if number > first and (
+            max(size, sizes[first]) > _SMALL_BYTES or total >= BATCH_BYTES
+        ):
+            yield first, number
+            first, total = number, 0
+        total += size
+    if first < len(sizes):
+        yield first, len(sizes)

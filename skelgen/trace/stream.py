@@ -49,6 +49,8 @@ class Scan:
     shapes : structured array
         ``struct skelgen_call_shape``, with the values of the last event.
     facts : TraceFacts
+    known_records : list of list of int, optional
+        Where they were read for many files together.
     """
 
     stop: int
@@ -56,15 +58,21 @@ class Scan:
     definitions: NDArray[np.void]
     shapes: NDArray[np.void]
     facts: TraceFacts
+    known_records: list[list[int]] | None = None
 
     @property
     def records(self) -> list[list[int]]:
-        """Return the rows of `definitions` as numbers: all columns are int64."""
-        columns = len(self.definitions.dtype.names or ())
-        rows: list[list[int]] = (
-            self.definitions.view(np.int64).reshape(-1, columns).tolist()
-        )
-        return rows
+        """Return the rows of `definitions` as numbers."""
+        if self.known_records is not None:
+            return self.known_records
+        return as_records(self.definitions)
+
+
+def as_records(definitions: NDArray[np.void]) -> list[list[int]]:
+    """Return the rows of ``struct skelgen_definition``: all columns are int64."""
+    columns = len(definitions.dtype.names or ())
+    rows: list[list[int]] = definitions.view(np.int64).reshape(-1, columns).tolist()
+    return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

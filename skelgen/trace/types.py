@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,8 @@ class Header:
     mpi_standard : int
         Version of the MPI standard: 100 x major + minor.
     host, boot_id, program : str
+    seal : int
+        Hash of the bytes that say this, in the process that read them.
     """
 
     header_bytes: int
@@ -63,6 +65,7 @@ class Header:
     host: str
     boot_id: str
     program: str
+    seal: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

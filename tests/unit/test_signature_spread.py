@@ -5,12 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skelgen.signature import spread as spread_module
 from skelgen.signature.spread import (
     constant_spread,
     sampled_positions,
     samples_of_each,
     spread_of,
     statistics,
+    statistics_of_ranks,
+    totals_of,
 )
 from skelgen.signature.thresholds import MOST_SAMPLES
 from tests.summaries import assert_same
@@ -36,6 +39,32 @@ def test_kernel_and_python_find_the_same_statistics(rows):
         statistics(leaf, 5, values), statistics_plainly(leaf, 5, values), strict=True
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_ranks_together_have_the_statistics_of_each_alone():
+    random = np.random.default_rng(3)
+    leaf = np.concatenate([np.arange(5), random.integers(0, 5, 40)]).astype(np.int32)
+    values = random.integers(-5, 2**60, (7, len(leaf)))
+    together = statistics_of_ranks(leaf, 5, values)
+    for rank, of_rank in enumerate(values):
+        for one, other in zip(together, statistics(leaf, 5, of_rank), strict=True):
+            np.testing.assert_array_equal(one[rank], other)
+
+
+def test_any_number_of_ranks_together_gives_the_same_spread(monkeypatch):
+    random = np.random.default_rng(4)
+    leaf = np.repeat(np.arange(3, dtype=np.int32), 6)
+    values = list(random.integers(0, 1000, (9, len(leaf))))
+    sampled = np.array([[0, 3], [7, -1], [13, 17]])
+    found = spread_of(leaf, 3, iter(values), sampled), totals_of(leaf, 3, values)
+    monkeypatch.setattr(spread_module, "_TOGETHER", 40)
+    again = spread_of(leaf, 3, iter(values), sampled), totals_of(leaf, 3, values)
+    for name in ("total", "squares", "least", "most", "histogram", "samples"):
+        one, other = getattr(found[0], name), getattr(again[0], name)
+        np.testing.assert_array_equal(one, other)
+        assert one.flags.c_contiguous
+    np.testing.assert_array_equal(found[1], again[1])
+    np.testing.assert_array_equal(found[1], found[0].total)
 
 
 def test_bins_are_powers_of_two():

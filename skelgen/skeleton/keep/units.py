@@ -22,6 +22,9 @@ from skelgen.matching.components import components
 from skelgen.signature import Signature
 from skelgen.skeleton.keep.expansion import Expansion
 
+#: Keys that are made together.
+_KEYS_TOGETHER = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class Units:
@@ -154,12 +157,15 @@ def _type_keys(
 ) -> NDArray[np.uint64]:
     """Return a key of each unit that depends on the symbols and ranks of its calls."""
     keys = np.zeros(units + 1, np.uint64)  # the last one takes calls of no unit
-    for rank in range(signature.ranks):
-        group = expansion.group[rank]
-        nest = signature.groups[group].nest
+    for number, group in enumerate(signature.groups):
+        nest = group.nest
         symbols = nest.symbol[nest.body_items == 0].astype(np.int64)
-        key = mixed(symbols + rank * len(signature.symbols))
-        leaf = expansion.leaf[expansion.first[group] : expansion.first[group + 1]]
-        rows = slice(calls.first[rank], calls.first[rank + 1])
-        np.add.at(keys, unit[rows], key[leaf])
+        leaf = expansion.leaf[expansion.first[number] : expansion.first[number + 1]]
+        together = max(_KEYS_TOGETHER // max(len(symbols), 1), 1)
+        for begin in range(0, len(group.ranks), together):
+            ranks = group.ranks[begin : begin + together]
+            offsets = np.array(ranks)[:, None] * len(signature.symbols)
+            for rank, key in zip(ranks, mixed(symbols + offsets), strict=True):
+                rows = slice(calls.first[rank], calls.first[rank + 1])
+                np.add.at(keys, unit[rows], key[leaf])
     return keys[:-1]

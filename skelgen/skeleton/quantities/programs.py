@@ -61,7 +61,7 @@ def _operation(
     number: int,
 ) -> Operation:
     shared = nodes.shared
-    own = [int(nodes.first[rank]) + number for rank in shared.ranks[program]]
+    own = (nodes.first[list(shared.ranks[program])] + number).tolist()
     leaf, symbol = int(nodes.leaf[own[0]]), int(nodes.symbol[own[0]])
     return Operation(
         symbol=symbol,
@@ -75,22 +75,26 @@ def _operation(
         receive_bytes=sizes.receive_bytes[own],
         peers=partners.of_occurrences(number, leaf, symbol),
         partners=partners.of_all_occurrences(leaf, symbol),
-        vectors=_vectors([sizes.vectors.get(node) for node in own]),
+        vectors=_vectors(
+            [sizes.vectors.get(node) for node in own] if sizes.vectors else [], len(own)
+        ),
         nap_ns=durations.nap_ns[number],
     )
 
 
 def _rows(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Stack series of the ranks; a constant among longer ones is repeated."""
-    columns = max(len(row) for row in rows)
-    return np.stack(
-        [row if len(row) == columns else row.repeat(columns) for row in rows]
-    )
+    lengths = list(map(len, rows))
+    columns = max(lengths)
+    if min(lengths) < columns:
+        rows = [row if len(row) == columns else row.repeat(columns) for row in rows]
+    return np.concatenate(rows).reshape(len(rows), columns)
 
 
-def _vectors(rows: list[NDArray[np.float64] | None]) -> NDArray[np.float64]:
+def _vectors(rows: list[NDArray[np.float64] | None], ranks: int) -> NDArray[np.float64]:
+    """Join the vectors of the ranks; no rows: none has any."""
     size = max((row.shape[1] for row in rows if row is not None), default=0)
-    found = np.zeros((len(rows), 2, size))
+    found = np.zeros((ranks, 2, size))
     for place, row in enumerate(rows):
         if row is not None:
             found[place, :, : row.shape[1]] = row

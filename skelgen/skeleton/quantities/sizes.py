@@ -161,7 +161,10 @@ def _capacities(
     nodes: Nodes, matching: Matching, values: list[NDArray[np.float64]]
 ) -> NDArray[np.int64]:
     """Return the largest message that each node receives [bytes]."""
-    most = [value.item() if len(value) == 1 else value.max() for value in values]
+    begins = np.cumsum([0, *map(len, values)])[:-1]
+    most = np.zeros(0)
+    if values:
+        most = np.maximum.reduceat(np.concatenate(values), begins)
     largest = np.maximum(most, 0)
     capacity = np.zeros(len(nodes))
     send, receive = nodes.messages(matching)

@@ -28,6 +28,8 @@ from skelgen.skeleton.types import Serving
 NO_PARTNER = 1 << 30
 #: Longest list of values whose period is looked for.
 _LONGEST_PERIOD_SEARCH = 1 << 16
+#: Whole numbers below it have no digits that `number` would round.
+_EXACT = 1e15
 
 
 @dataclass(slots=True)
@@ -336,6 +338,11 @@ def _rows(values: NDArray[np.float64]) -> list[str]:
 
 def _words(values: NDArray[np.float64]) -> list[str]:
     whole = bool((values == np.rint(values)).all())
+    if whole and (np.abs(values) < _EXACT).all():  # as `number` writes them
+        return [
+            "MPI_PROC_NULL" if value == NO_PARTNER else str(value)
+            for value in values.astype(np.int64).tolist()
+        ]
     return [
         "MPI_PROC_NULL" if value == NO_PARTNER else number(value, 17 if whole else 4)
         for value in values

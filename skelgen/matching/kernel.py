@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen._kernels import _match, _match_narrow
+from skelgen._kernels._match import ffi as wide_ffi
+from skelgen._kernels._match import lib as wide_lib
+from skelgen._kernels._match_narrow import ffi as narrow_ffi
+from skelgen._kernels._match_narrow import lib as narrow_lib
 from skelgen.events import Calls
 from skelgen.matching.joined import JoinedEvents
 from skelgen.matching.roles import ShapeTable
@@ -26,8 +29,8 @@ def join(
     numbers of 32 bits where these are enough.
     """
     narrow = narrow and len(calls) <= _MOST_NARROW
-    kernel: Any = _match_narrow if narrow else _match
-    ffi, lib, number = kernel.ffi, kernel.lib, np.int32 if narrow else np.int64
+    ffi, lib = (narrow_ffi, narrow_lib) if narrow else (wide_ffi, wide_lib)
+    number = np.int32 if narrow else np.int64
     given, keep = _input(calls, table, ffi)
     counts = ffi.new("struct skelgen_match_counts *")
     if lib.skelgen_match_count(given, counts):

@@ -160,9 +160,9 @@ static struct {
 	char *room, *answer;
 } served;
 
-static int served_rank(const struct serving *serving, const struct group *group, int place)
+static int served_rank(const struct serving *serving, const struct group *group, int at)
 {
-	return (group->rank + serving->shift[place] + group->size) % group->size;
+	return (group->rank + serving->shift[at] + group->size) % group->size;
 }
 
 static void begin_stretch(const struct serving *serving)

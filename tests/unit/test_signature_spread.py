@@ -57,7 +57,7 @@ def test_any_number_of_ranks_together_gives_the_same_spread(monkeypatch):
     values = list(random.integers(0, 1000, (9, len(leaf))))
     sampled = np.array([[0, 3], [7, -1], [13, 17]])
     found = spread_of(leaf, 3, iter(values), sampled), totals_of(leaf, 3, values)
-    monkeypatch.setattr(spread_module, "_TOGETHER", 40)
+    monkeypatch.setattr(spread_module, "_BLOCK", 40)
     again = spread_of(leaf, 3, iter(values), sampled), totals_of(leaf, 3, values)
     for name in ("total", "squares", "least", "most", "histogram", "samples"):
         one, other = getattr(found[0], name), getattr(again[0], name)

@@ -17,21 +17,19 @@
 #include "fold_memory.h"
 #include "fold_counters.h"
 #include "fold_bodies.h"
+#include "fold_landmarks.h"
 #include "fold_stack.h"
 #include "fold_ahead.h"
-#include "fold_prefetch.h"
 #include "fold_nests.h"
 
 enum {
-	EARLIER = 8,    /* heights with the same key that are tried, newest first */
 	NEAR_LOOPS = 4, /* loops in reach that are tried */
 	DEEPEST = 64,   /* levels of loops */
 };
 
-struct reducer {
+struct skelgen_folding {
 	struct reader string;
 	struct stack stack;
-	struct prefetcher prefetcher;
 	/* Counters of all items, those of an item together. */
 	struct counter *counter;
 	int32_t counters;
@@ -42,7 +40,7 @@ struct reducer {
 /* Rules. Those that find return the number of a body that the stack ends with, or -1. */
 
 /* Adds the topmost counters to an equal item at the end of what lies below. */
-static bool joins(struct reducer *r, uint32_t item)
+static bool joins(struct skelgen_folding *r, uint32_t item)
 {
 	int32_t size = counters_of(&r->bodies, item), end = r->counters - size, i;
 	struct counter *later = r->counter + end;
@@ -71,7 +69,7 @@ static bool joins(struct reducer *r, uint32_t item)
 }
 
 /* Returns the number of the body that the topmost items are; -1 when it is too deep. */
-static int32_t define_end(struct reducer *r, int32_t length)
+static int32_t define_end(struct skelgen_folding *r, int32_t length)
 {
 	int64_t count = r->bodies.count;
 	const struct stack *s = &r->stack;
@@ -82,7 +80,7 @@ static int32_t define_end(struct reducer *r, int32_t length)
 	return number;
 }
 
-static int32_t known_end(const struct reducer *r)
+static int32_t known_end(const struct skelgen_folding *r)
 {
 	const struct stack *s = &r->stack;
 	const uint32_t *end = s->id + s->items;
@@ -102,31 +100,40 @@ static int32_t known_end(const struct reducer *r)
 	return found;
 }
 
-/* A stretch that ends the stack twice in a row. Where none does, later ends find this height. */
-static int32_t repeated_end(struct reducer *r)
+/* The length of the shortest stretch from NEAR on that ends the stack twice in a row, or 0. */
+static int32_t long_repeat(const struct stack *s)
+{
+	const struct landmarks *l = &s->landmarks;
+	const uint32_t *end = s->id + s->items, *key = l->key + s->items;
+	int32_t shortest = 0;
+	int64_t i;
+
+	for (i = l->landmark[l->count].first; i < l->distances; i++) {
+		int32_t length = l->distance[i];
+
+		if (2 * (int64_t)length <= s->items && (!shortest || length < shortest) &&
+		    key[0] == key[-length] && key[LONG - length] == key[LONG - 2 * length] &&
+		    hash_repeats(s, length) && equal(end - length, end - 2 * length, length))
+			shortest = length;
+	}
+	return shortest;
+}
+
+/* A stretch that ends the stack twice in a row. */
+static int32_t repeated_end(struct skelgen_folding *r)
 {
 	struct stack *s = &r->stack;
-	const uint32_t *end = s->id + s->items;
-	int32_t length = short_repeat(s), height, tries;
+	int32_t length;
 
-	if (length)
-		return define_end(r, length);
-	height = s->items < LONG ? 0 : note_height(s, s->items);
-	for (tries = 0; tries < EARLIER && height; tries++, height = s->older[height]) {
-		length = s->items - height;
-		if (length < LONG)
-			continue;
-		if (length > height)
-			break;
-		if (end[-1] == end[-1 - length] && end[-length] == end[-2 * length] &&
-		    hash_repeats(s, length) && equal(end - length, end - 2 * length, length))
-			return define_end(r, length);
-	}
-	return -1;
+	note_end(s);
+	length = short_repeat(s);
+	if (!length)
+		length = long_repeat(s);
+	return length ? define_end(r, length) : -1;
 }
 
 /* A stretch behind a loop that also ends the loop's body. */
-static int32_t tail_end(struct reducer *r)
+static int32_t tail_end(struct skelgen_folding *r)
 {
 	const struct stack *s = &r->stack;
 	const uint32_t *end = s->id + s->items;
@@ -156,7 +163,7 @@ static int32_t tail_end(struct reducer *r)
 }
 
 /* Puts a loop in the place of the topmost items, and of their likes below; returns its id. */
-static uint32_t reduce(struct reducer *r, int32_t number, bool again, int32_t *start)
+static uint32_t reduce(struct skelgen_folding *r, int32_t number, bool again, int32_t *start)
 {
 	const struct body *body = &r->bodies.body[number];
 	int32_t size = body->counters - 1, trips, i;
@@ -179,7 +186,7 @@ static uint32_t reduce(struct reducer *r, int32_t number, bool again, int32_t *s
 }
 
 /* Returns the body that the stack ends with, and whether twice; -1 without. */
-static int32_t body_at_end(struct reducer *r, bool *again)
+static int32_t body_at_end(struct skelgen_folding *r, bool *again)
 {
 	int32_t number = -1;
 
@@ -194,7 +201,7 @@ static int32_t body_at_end(struct reducer *r, bool *again)
 }
 
 /* Reads one run and reduces the stack as far as it goes. */
-static void settle_run(struct reducer *r)
+static void settle_run(struct skelgen_folding *r)
 {
 	struct reader *string = &r->string;
 	int32_t symbol = string->symbols[string->read], start = (int32_t)string->read, number;
@@ -203,13 +210,9 @@ static void settle_run(struct reducer *r)
 
 	while (string->read < string->length && string->symbols[string->read] == symbol)
 		string->read++;
-	fetch_ahead(&r->prefetcher, string, &r->stack);
 	r->counter[r->counters++] = (struct counter){(int32_t)string->read - start, 1, -1, -1};
 	do {
-		if (push(&r->stack, item, start))
-			string->news = string->read;
-		if (r->stack.failed)
-			return;
+		push(&r->stack, item, start);
 		number = body_at_end(r, &again);
 		if (number < 0) {
 			if (item >= LOOP)
@@ -234,28 +237,53 @@ static int64_t count_runs(const int32_t *symbols, int64_t length)
 	return runs;
 }
 
-static bool allocate(struct reducer *r)
+struct skelgen_folding *skelgen_folding_new(const int32_t *symbols, int64_t length)
 {
-	size_t runs = (size_t)count_runs(r->string.symbols, r->string.length) + 1;
+	size_t runs = (size_t)count_runs(symbols, length) + 1;
+	struct skelgen_folding *r = calloc(1, sizeof(*r));
 
+	if (!r)
+		return NULL;
+	r->string = (struct reader){.symbols = symbols, .length = length};
 	/* Each run brings a counter, each reduction one more and takes an item away. */
 	r->counter = in_large_pages(2 * runs * sizeof(*r->counter), false);
 	r->rows.row = malloc(2 * runs * sizeof(*r->rows.row));
-	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
-	return stack_new(&r->stack, runs) && r->counter && r->rows.row;
+	if (stack_new(&r->stack, runs) && r->counter && r->rows.row)
+		return r;
+	skelgen_folding_free(r);
+	return NULL;
 }
 
-static void release(struct reducer *r)
+void skelgen_folding_free(struct skelgen_folding *r)
 {
+	if (!r)
+		return;
 	stack_free(&r->stack);
 	free(r->counter);
 	free(r->rows.row);
 	free(r->bodies.body);
 	free(r->bodies.ids);
+	free(r);
+}
+
+/* Forgets what was read; the memory stays. */
+static void begin_reading(struct skelgen_folding *r)
+{
+	r->string.read = r->string.seen = r->string.news = 0;
+	r->counters = 0;
+	r->rows.used = 0;
+	r->bodies.count = r->bodies.ids_used = 0;
+	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
+	stack_clear(&r->stack);
+}
+
+static bool failed(const struct skelgen_folding *r)
+{
+	return r->stack.landmarks.failed || r->bodies.failed;
 }
 
 /* Writes the stack; returns whether there was memory. */
-static bool put_stack(const struct reducer *r, struct skelgen_nest *nest)
+static bool put_stack(const struct skelgen_folding *r, struct skelgen_nest *nest)
 {
 	const struct counter *end = r->counter;
 	int32_t i;
@@ -270,24 +298,18 @@ static bool put_stack(const struct reducer *r, struct skelgen_nest *nest)
 	return true;
 }
 
-int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_nest *known,
-		 int32_t depth, struct skelgen_nest *nest)
+int skelgen_fold(struct skelgen_folding *r, const struct skelgen_nest *known, int32_t depth,
+		 struct skelgen_nest *nest)
 {
-	struct reducer r = {.string = {.symbols = symbols, .length = length}};
-	bool done = allocate(&r);
-
 	memset(nest, 0, sizeof(*nest));
-	if (done) {
-		learn_inside(&r.bodies, known, depth, r.stack.id);
-		while (r.string.read < length && !r.stack.failed && !r.bodies.failed)
-			settle_run(&r);
-		forget_likes(&r.stack);
-		done = !r.stack.failed && !r.bodies.failed && put_stack(&r, nest);
-	}
-	if (!done)
-		nest_free(nest);
-	release(&r);
-	return done ? 0 : -1;
+	begin_reading(r);
+	learn_inside(&r->bodies, known, depth, r->stack.id);
+	while (r->string.read < r->string.length && !failed(r))
+		settle_run(r);
+	if (!failed(r) && put_stack(r, nest))
+		return 0;
+	nest_free(nest);
+	return -1;
 }
 
 uint64_t skelgen_known(const struct skelgen_nest *known, int32_t depth)

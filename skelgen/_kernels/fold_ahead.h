@@ -5,7 +5,7 @@
 struct reader {
 	const int32_t *symbols;
 	int64_t length, read, seen;
-	int64_t news; /* what was read when a body was defined or keys became longer */
+	int64_t news; /* what was read when a body was defined */
 };
 
 /* Returns how many symbols ahead equal those a distance before them. */

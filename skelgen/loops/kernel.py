@@ -83,19 +83,29 @@ def fold(symbols: NDArray[np.int32]) -> Nest:
             f"symbol {string.min()} was to be folded; expected none below 0; "
             "build the signature again"
         )
-    return settle(lambda known, depth: _read(string, known, depth), _known, len(string))
+    folding = _folding(string)
+    return settle(
+        lambda known, depth: _read(folding, known, depth), _known, len(string)
+    )
+
+
+def _folding(string: NDArray[np.int32]) -> Any:
+    """Return what the kernel needs to read a string, while the string is there."""
+    symbols = ffi.from_buffer("int32_t[]", string)
+    folding = lib.skelgen_folding_new(symbols, len(string))
+    if not folding:
+        raise MemoryError(f"no memory for folding {len(string)} symbols")
+    return ffi.gc(folding, lib.skelgen_folding_free)
 
 
 def _known(known: Nest, depth: int) -> int:
     return int(lib.skelgen_known(for_kernel(known), depth))
 
 
-def _read(string: NDArray[np.int32], known: Nest, depth: int) -> Nest:
+def _read(folding: Any, known: Nest, depth: int) -> Nest:
     given, found = for_kernel(known), ffi.new("struct skelgen_nest *")
-    if lib.skelgen_fold(
-        ffi.from_buffer("int32_t[]", string), len(string), given, depth, found
-    ):
-        raise MemoryError(f"no memory for folding {len(string)} symbols")
+    if lib.skelgen_fold(folding, given, depth, found):
+        raise MemoryError("no memory for folding a string")
     return Nest(
         _owned(found.body_items, found.items, np.int32),
         _owned(found.symbol, found.items, np.int32),

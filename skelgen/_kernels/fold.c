@@ -20,11 +20,13 @@
 #include "fold_landmarks.h"
 #include "fold_stack.h"
 #include "fold_ahead.h"
+#include "fold_again.h"
 #include "fold_nests.h"
 
 enum {
 	NEAR_LOOPS = 4, /* loops in reach that are tried */
 	DEEPEST = 64,   /* levels of loops */
+	MANY = 512,     /* items of a new body whose counts may vary when iterations are counted */
 };
 
 struct skelgen_folding {
@@ -35,6 +37,7 @@ struct skelgen_folding {
 	int32_t counters;
 	struct rows rows;
 	struct bodies bodies;
+	int64_t patience; /* what must be read before items are copied */
 };
 
 /* Rules. Those that find return the number of a body that the stack ends with, or -1. */
@@ -171,7 +174,8 @@ static uint32_t reduce(struct skelgen_folding *r, int32_t number, bool again, in
 	struct stack *s = &r->stack;
 
 	*start = s->start[s->items - body->length];
-	trips = 1 + equal_ahead(&r->string, *start, last, size);
+	trips = 1 + equal_ahead(&r->string, *start, &r->rows, last, size,
+				r->string.news == r->string.read && body->length >= MANY);
 	pop(s, body->length);
 	if (again) {
 		for (i = 0; i < size; i++)
@@ -223,6 +227,43 @@ static void settle_run(struct skelgen_folding *r)
 	} while (!joins(r, item));
 }
 
+/* Copies items, with their counters. */
+static void copy(struct skelgen_folding *r, const struct again *again)
+{
+	struct stack *s = &r->stack;
+	const uint32_t *ids = s->id + again->first;
+	int32_t counters = counters_from(&r->bodies, ids, again->items), i;
+	const struct counter *counter =
+		r->counter + r->counters - counters_from(&r->bodies, ids, s->items - again->first);
+	int32_t symbols = (int32_t)r->string.read - s->start[again->first];
+
+	for (i = 0; i < counters; i++)
+		r->counter[r->counters++] =
+			counter[i].oldest < 0 ? counter[i] : copied(&r->rows, &counter[i]);
+	for (i = 0; i < again->items && !s->landmarks.failed; i++)
+		push_again(s, s->items, again->distance, symbols);
+	r->string.read = s->start[again->first + again->items] + symbols;
+	r->string.seen += symbols;
+	if (r->string.seen > r->string.length)
+		r->string.seen = r->string.length;
+}
+
+/* Copies what the string says again, if it is reduced as before. */
+static void read_again(struct skelgen_folding *r)
+{
+	const struct stack *s = &r->stack;
+	struct again again = {.distance = nearest_like(&s->landmarks)};
+
+	again.first = s->items - again.distance;
+	if (again.distance < ALIKE ||
+	    again.first - ALIKE / 2 < highest_but(&s->landmarks, again.distance) ||
+	    s->start[again.first] < r->string.news || r->bodies.longest > LONGEST)
+		return;
+	if (find_again(s, &r->string, &again))
+		copy(r, &again);
+	r->patience = r->string.read + PATIENCE;
+}
+
 void skelgen_array_free(void *array)
 {
 	free(array);
@@ -269,10 +310,11 @@ void skelgen_folding_free(struct skelgen_folding *r)
 /* Forgets what was read; the memory stays. */
 static void begin_reading(struct skelgen_folding *r)
 {
-	r->string.read = r->string.seen = r->string.news = 0;
+	r->string.read = r->string.seen = r->string.news = r->string.far = r->patience = 0;
 	r->counters = 0;
 	r->rows.used = 0;
 	r->bodies.count = r->bodies.ids_used = 0;
+	r->bodies.longest = 0;
 	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
 	stack_clear(&r->stack);
 }
@@ -304,8 +346,11 @@ int skelgen_fold(struct skelgen_folding *r, const struct skelgen_nest *known, in
 	memset(nest, 0, sizeof(*nest));
 	begin_reading(r);
 	learn_inside(&r->bodies, known, depth, r->stack.id);
-	while (r->string.read < r->string.length && !failed(r))
+	while (r->string.read < r->string.length && !failed(r)) {
 		settle_run(r);
+		if (r->string.read >= r->patience)
+			read_again(r);
+	}
 	if (!failed(r) && put_stack(r, nest))
 		return 0;
 	nest_free(nest);

@@ -27,8 +27,8 @@ enum {
 struct landmark {
 	int32_t height;
 	uint32_t key;
-	int32_t older;    /* number of the next lower one with the same place, or 0 */
-	int64_t first;    /* of its distances */
+	int32_t older; /* number of the next lower one with the same place, or 0 */
+	int64_t first; /* of its distances */
 };
 
 /* The landmarks of all heights, numbered from 1 upwards. */
@@ -46,7 +46,10 @@ struct landmarks {
 	/* How far below each landmark its likes are. */
 	int32_t *distance;
 	int64_t distances, room;
-	bool failed; /* no memory */
+	/* The highest like ever found that does not go on at the distance of one before. */
+	int32_t highest;
+	int32_t run_distance, run_highest; /* the latest such distance, and its highest like */
+	bool failed;                       /* no memory */
 };
 
 static uint32_t *place_of(const struct landmarks *l, uint32_t key)
@@ -135,14 +138,34 @@ static void widen_places(struct landmarks *l)
 	put_landmarks(l);
 }
 
+static int32_t highest_but(const struct landmarks *l, int32_t distance)
+{
+	if (l->run_distance != distance && l->run_highest > l->highest)
+		return l->run_highest;
+	return l->highest;
+}
+
+static void note_highest(struct landmarks *l, int32_t height, int32_t distance)
+{
+	if (l->run_distance != distance) {
+		l->highest = highest_but(l, distance);
+		l->run_distance = distance;
+		l->run_highest = 0;
+	}
+	if (height > l->run_highest)
+		l->run_highest = height;
+}
+
 /* Notes how far below the newest landmark a like is, once. */
 static void add_distance(struct landmarks *l, const struct landmark *landmark, int32_t distance)
 {
+	int32_t height = landmark->height - distance;
 	int64_t i;
 
 	for (i = landmark->first; i < l->distances; i++)
 		if (l->distance[i] == distance)
 			return;
+	note_highest(l, height, distance);
 	l->distance[l->distances++] = distance;
 }
 
@@ -169,6 +192,8 @@ static void find_likes(struct landmarks *l, bool marked)
 		}
 		older = l->landmark[older].older;
 	}
+	if ((older || going_on == GOING_ON) && landmark->height > l->highest)
+		l->highest = landmark->height; /* there may be others */
 }
 
 static void add_landmark(struct landmarks *l, int32_t height)
@@ -232,6 +257,7 @@ static void landmarks_clear(struct landmarks *l)
 {
 	l->count = 0;
 	l->distances = 0;
+	l->highest = l->run_distance = l->run_highest = 0;
 	l->bits = PLACE_BITS;
 	memset(l->newest, 0, sizeof(*l->newest) << l->bits);
 }

@@ -14,7 +14,13 @@ vary are equal. Items that repeat never stay apart:
 What a reduction leaves is reduced again. Iterations ahead that equal the last one of a
 new loop symbol by symbol are counted at once: most strings are read this way. An
 iteration that joined a loop can have counts that vary inside it. Its repetitions ahead
-are counted at once, too, if nothing that decided how it was reduced has changed.
+are counted at once, too, if nothing that decided how it was reduced has changed. So
+are those of a new loop whose body has many items.
+
+Long stretches that repeat are found by *landmarks*: heights of the stack whose topmost
+items have the least hash of some. Equal stretches have them in equal places, so only
+landmarks are looked up. A long stretch of the string that is read again is reduced as
+before where nothing that decides has changed; then its items are copied.
 
 Beside the items stand the trip counts of every run and loop inside them, the loop's
 own behind those of its body, as run-length coded rows in the order of executions.

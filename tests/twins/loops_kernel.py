@@ -29,6 +29,7 @@ _BODIES = 16  # bodies with the same end that are tried, newest first
 _REACH = 16  # items between a loop and the end that may repeat its body's end
 _NEAR_LOOPS = 4  # loops in reach that are tried
 _DEEPEST = 64  # levels of loops
+_MANY = 512  # items of a new body whose counts may vary when iterations are counted
 
 
 def fold_plain(symbols: NDArray[np.int32]) -> Nest:
@@ -146,6 +147,7 @@ class _Reducer:
     def __init__(self, string: list[int], known: Nest, depth: int) -> None:
         self.string = string
         self.read = 0
+        self.news = 0  # what was read when a body was defined
         self.bodies = _Bodies()
         self.ids: list[int] = []
         self.start: list[int] = []  # where each item begins in the string
@@ -219,8 +221,16 @@ class _Reducer:
         far = self.landmarks.distances[-1] if self.landmarks.distances else []
         for length in (*range(2, _NEAR), *sorted(far)):
             if self.repeats(length):
-                return self.bodies.define(self.ids[-length:], _DEEPEST)
+                return self.define_end(length)
         return -1
+
+    def define_end(self, length: int) -> int:
+        """Return the number of the body that the topmost items are."""
+        known = len(self.bodies.items)
+        number = self.bodies.define(self.ids[-length:], _DEEPEST)
+        if len(self.bodies.items) > known:
+            self.news = self.read
+        return number
 
     def repeats(self, length: int) -> bool:
         """Say whether the topmost items equal those below them."""
@@ -238,7 +248,7 @@ class _Reducer:
                 body = self.bodies.items[loop - _LOOP]
                 tail = tuple(self.ids[-length:])
                 if len(body) > length and body[-length:] == tail:
-                    return self.bodies.define(tail, _DEEPEST)
+                    return self.define_end(length)
                 loop = body[-1]
             if loops == _NEAR_LOOPS:
                 break
@@ -249,7 +259,8 @@ class _Reducer:
         length = len(self.bodies.items[number])
         size = self.bodies.counters[number] - 1
         start = self.start[-length]
-        trips = 1 + self.equal_ahead(start, size)
+        vary = self.news == self.read and length >= _MANY
+        trips = 1 + self.equal_ahead(start, size, vary)
         self.pop(length)
         if again:
             later = self.rows[-size:]
@@ -262,12 +273,15 @@ class _Reducer:
         self.rows.append([[trips, 1]])
         return _LOOP + number, start
 
-    def equal_ahead(self, start: int, size: int) -> int:
-        """Read iterations ahead that equal the last one; count them in its rows."""
+    def equal_ahead(self, start: int, size: int, vary: bool) -> int:
+        """Read iterations ahead that equal the last one; count them in its rows.
+
+        They may have counts that vary inside or not.
+        """
         string, read = self.string, self.read
         length = read - start
         last = self.rows[len(self.rows) - size :]
-        if any(len(rows) > 1 for rows in last):
+        if not vary and any(len(rows) > 1 for rows in last):
             return 0
         end = read
         while end < len(string) and string[end] == string[end - length]:
@@ -277,7 +291,9 @@ class _Reducer:
         if times and end < len(string) and string[end] == string[end - 1]:
             times -= 1  # its last run goes on
         for rows in last:
-            rows[0][1] *= times + 1
+            once = [row.copy() for row in rows]
+            for _ in range(times):
+                _append(rows, [row.copy() for row in once])
         self.read += times * length
         return times
 

@@ -220,6 +220,19 @@ def test_the_twins_agree_where_a_stretch_comes_often(
     assert same(fold(string), fold_plain(string))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_read_again_is_reduced_as_the_plain_twin_does(seed: int) -> None:
+    """Its items are copied where all that decides is as before."""
+    chance = np.random.default_rng(seed)
+    string = np.tile(chance.integers(0, 30, 2000 + seed), 4)
+    if seed % 2:
+        string[chance.integers(0, len(string), 2)] = 31
+    array = np.concatenate([string, string[: 300 * seed]]).astype(np.int32)
+    found = fold(array)
+    assert np.array_equal(expand(found), array)
+    assert same(found, fold_plain(array))
+
+
 def test_a_string_without_repeats_stays_as_it_is() -> None:
     nest = fold(np.arange(100_000, dtype=np.int32))
     assert not nest.body_items.any()

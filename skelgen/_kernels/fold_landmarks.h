@@ -16,7 +16,7 @@ enum {
 	WINDOW = NEAR - LONG + 1, /* heights whose keys are of the last NEAR items */
 	EARLIER = 8,              /* likes of a landmark that are tried, newest first */
 	SAME_PLACE = 64,          /* landmarks with the same place that are looked at for them */
-	GOING_ON = 8,             /* distances of the landmark before that are tried */
+	GOING_ON = 3,             /* distances of the landmark before that are tried */
 	PLACE_BITS = 10,          /* of the places at first */
 	FEW = 16,     /* fewer landmarks than one for so many places are taken away one by one */
 	FETCHED = 16, /* landmarks ahead whose places are fetched */

@@ -307,8 +307,8 @@ void skelgen_folding_free(struct skelgen_folding *r)
 	free(r);
 }
 
-/* Forgets what was read; the memory stays. */
-static void begin_reading(struct skelgen_folding *r)
+/* Forgets what was read; returns whether there was memory. */
+static bool begin_reading(struct skelgen_folding *r)
 {
 	r->string.read = r->string.seen = r->string.news = r->string.far = r->patience = 0;
 	r->counters = 0;
@@ -316,7 +316,7 @@ static void begin_reading(struct skelgen_folding *r)
 	r->bodies.count = r->bodies.ids_used = 0;
 	r->bodies.longest = 0;
 	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
-	stack_clear(&r->stack);
+	return stack_begin(&r->stack);
 }
 
 static bool failed(const struct skelgen_folding *r)
@@ -343,15 +343,20 @@ static bool put_stack(const struct skelgen_folding *r, struct skelgen_nest *nest
 int skelgen_fold(struct skelgen_folding *r, const struct skelgen_nest *known, int32_t depth,
 		 struct skelgen_nest *nest)
 {
+	bool done = begin_reading(r);
+
 	memset(nest, 0, sizeof(*nest));
-	begin_reading(r);
-	learn_inside(&r->bodies, known, depth, r->stack.id);
-	while (r->string.read < r->string.length && !failed(r)) {
-		settle_run(r);
-		if (r->string.read >= r->patience)
-			read_again(r);
+	if (done) {
+		learn_inside(&r->bodies, known, depth, r->stack.id);
+		while (r->string.read < r->string.length && !failed(r)) {
+			settle_run(r);
+			if (r->string.read >= r->patience)
+				read_again(r);
+		}
+		done = !failed(r);
 	}
-	if (!failed(r) && put_stack(r, nest))
+	forget_likes(&r->stack);
+	if (done && put_stack(r, nest))
 		return 0;
 	nest_free(nest);
 	return -1;

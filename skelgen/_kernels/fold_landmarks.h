@@ -42,7 +42,7 @@ struct landmarks {
 	 * other bits marks keys: no landmark with this place has a key whose mark is missing.
 	 */
 	uint32_t *newest;
-	int bits, most_bits; /* that there is memory for */
+	int bits;
 	/* How far below each landmark its likes are. */
 	int32_t *distance;
 	int64_t distances, room;
@@ -121,19 +121,14 @@ static void take_landmarks(struct landmarks *l, int32_t height)
 /* Makes room for twice as many landmarks; those that are there stay when there is no memory. */
 static void widen_places(struct landmarks *l)
 {
-	if (l->bits == l->most_bits) {
-		uint32_t *wider = in_large_pages(sizeof(*wider) << (l->bits + 1), true);
+	uint32_t *wider = in_large_pages(sizeof(*wider) << (l->bits + 1), true);
 
-		if (!wider) {
-			l->failed = true;
-			return;
-		}
-		free(l->newest);
-		l->newest = wider;
-		l->most_bits++;
-	} else {
-		memset(l->newest, 0, sizeof(*l->newest) << (l->bits + 1));
+	if (!wider) {
+		l->failed = true;
+		return;
 	}
+	free(l->newest);
+	l->newest = wider;
 	l->bits++;
 	put_landmarks(l);
 }
@@ -245,21 +240,12 @@ static bool landmarks_new(struct landmarks *l, size_t heights)
 	l->key = in_large_pages((heights + 1) * sizeof(*l->key), false);
 	l->below = in_large_pages((heights + 1) * sizeof(*l->below), false);
 	l->landmark = in_large_pages((heights + 1) * sizeof(*l->landmark), false);
-	l->bits = l->most_bits = PLACE_BITS;
+	l->bits = PLACE_BITS;
 	l->newest = calloc((size_t)1 << l->bits, sizeof(*l->newest));
 	if (!l->key || !l->below || !l->landmark || !l->newest)
 		return false;
 	l->landmark[0] = (struct landmark){0};
 	return true;
-}
-
-static void landmarks_clear(struct landmarks *l)
-{
-	l->count = 0;
-	l->distances = 0;
-	l->highest = l->run_distance = l->run_highest = 0;
-	l->bits = PLACE_BITS;
-	memset(l->newest, 0, sizeof(*l->newest) << l->bits);
 }
 
 static void landmarks_free(struct landmarks *l)
@@ -269,4 +255,5 @@ static void landmarks_free(struct landmarks *l)
 	free(l->landmark);
 	free(l->newest);
 	free(l->distance);
+	memset(l, 0, sizeof(*l));
 }

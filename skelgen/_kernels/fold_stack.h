@@ -19,6 +19,7 @@ struct near {
 /* Ids, where each begins in the string, and hashes of all that is below each height. */
 struct stack {
 	int32_t items;
+	size_t room;
 	uint32_t *words; /* NEAR that no id equals, then ids */
 	uint32_t *id;
 	struct near *near;
@@ -143,34 +144,46 @@ static int32_t short_repeat(struct stack *s)
 	return 0;
 }
 
-/* Makes an empty stack for so many items; returns whether there was memory. */
+/* Makes a stack for so many items; returns whether there was memory. */
 static bool stack_new(struct stack *s, size_t items)
 {
+	s->room = items;
 	s->words = in_large_pages((NEAR + items) * sizeof(*s->words), false);
-	s->near = in_large_pages(items * sizeof(*s->near), false);
-	s->start = in_large_pages(items * sizeof(*s->start), false);
-	s->prefix = in_large_pages((items + 1) * sizeof(*s->prefix), false);
-	if (!s->words || !s->near || !s->start || !s->prefix ||
-	    !landmarks_new(&s->landmarks, items) || !powers_new(&s->powers, items))
+	if (!s->words || !powers_new(&s->powers, items))
 		return false;
 	memset(s->words, 0xff, NEAR * sizeof(*s->words));
 	s->id = s->words + NEAR;
+	return true;
+}
+
+/* Empties a stack that has only ids; returns whether there was memory. */
+static bool stack_begin(struct stack *s)
+{
+	s->items = 0;
+	s->near = in_large_pages(s->room * sizeof(*s->near), false);
+	s->start = in_large_pages(s->room * sizeof(*s->start), false);
+	s->prefix = in_large_pages((s->room + 1) * sizeof(*s->prefix), false);
+	if (!s->near || !s->start || !s->prefix || !landmarks_new(&s->landmarks, s->room))
+		return false;
 	s->prefix[0] = 0;
 	return true;
 }
 
-static void stack_clear(struct stack *s)
+/* Frees all but the ids. */
+static void forget_likes(struct stack *s)
 {
-	s->items = 0;
-	landmarks_clear(&s->landmarks);
-}
-
-static void stack_free(struct stack *s)
-{
-	free(s->words);
 	free(s->near);
 	free(s->start);
 	free(s->prefix);
 	landmarks_free(&s->landmarks);
+	s->near = NULL;
+	s->start = NULL;
+	s->prefix = NULL;
+}
+
+static void stack_free(struct stack *s)
+{
+	forget_likes(s);
+	free(s->words);
 	free(s->powers.small);
 }

@@ -286,10 +286,7 @@ struct skelgen_folding *skelgen_folding_new(const int32_t *symbols, int64_t leng
 	if (!r)
 		return NULL;
 	r->string = (struct reader){.symbols = symbols, .length = length};
-	/* Each run brings a counter, each reduction one more and takes an item away. */
-	r->counter = in_large_pages(2 * runs * sizeof(*r->counter), false);
-	r->rows.row = malloc(2 * runs * sizeof(*r->rows.row));
-	if (stack_new(&r->stack, runs) && r->counter && r->rows.row)
+	if (stack_new(&r->stack, runs))
 		return r;
 	skelgen_folding_free(r);
 	return NULL;
@@ -300,8 +297,6 @@ void skelgen_folding_free(struct skelgen_folding *r)
 	if (!r)
 		return;
 	stack_free(&r->stack);
-	free(r->counter);
-	free(r->rows.row);
 	free(r->bodies.body);
 	free(r->bodies.ids);
 	free(r);
@@ -316,7 +311,18 @@ static bool begin_reading(struct skelgen_folding *r)
 	r->bodies.count = r->bodies.ids_used = 0;
 	r->bodies.longest = 0;
 	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
-	return stack_begin(&r->stack);
+	/* Each run brings a counter, each reduction one more and takes an item away. */
+	r->counter = in_large_pages(2 * r->stack.room * sizeof(*r->counter), false);
+	r->rows.row = malloc(2 * r->stack.room * sizeof(*r->rows.row));
+	return stack_begin(&r->stack) && r->counter && r->rows.row;
+}
+
+static void forget_counters(struct skelgen_folding *r)
+{
+	free(r->counter);
+	free(r->rows.row);
+	r->counter = NULL;
+	r->rows.row = NULL;
 }
 
 static bool failed(const struct skelgen_folding *r)
@@ -356,10 +362,11 @@ int skelgen_fold(struct skelgen_folding *r, const struct skelgen_nest *known, in
 		done = !failed(r);
 	}
 	forget_likes(&r->stack);
-	if (done && put_stack(r, nest))
-		return 0;
-	nest_free(nest);
-	return -1;
+	done = done && put_stack(r, nest);
+	forget_counters(r);
+	if (!done)
+		nest_free(nest);
+	return done ? 0 : -1;
 }
 
 uint64_t skelgen_known(const struct skelgen_nest *known, int32_t depth)

@@ -106,6 +106,53 @@ def six_times(count: int, random: np.random.Generator) -> Symbols:
     return np.resize(random.integers(0, 30, -(-count // 6)), count)
 
 
+def one_changed(count: int, random: np.random.Generator) -> Symbols:
+    """Say random symbols of 30 six times, one of them otherwise each time."""
+    string = six_times(count, random)
+    part = -(-count // 6)
+    changed = part * np.arange(count // part) + random.integers(0, part, count // part)
+    string[changed] = random.integers(30, 60, len(changed))
+    return string
+
+
+def blocks_of_blocks(count: int, random: np.random.Generator) -> Symbols:
+    """Repeat random blocks, in blocks that are repeated: both two or three times."""
+    string = np.zeros(0, np.int64)
+    while len(string) < count:
+        inner = [
+            np.tile(random.integers(0, 8, 500), random.integers(2, 4))
+            for _ in range(40)
+        ]
+        outer = np.tile(np.concatenate(inner), random.integers(2, 4))
+        string = np.concatenate([string, outer])
+    return string[:count]
+
+
+def fibonacci(count: int, _: np.random.Generator) -> Symbols:
+    """Return the Fibonacci string: squares of all its lengths stand everywhere."""
+    shorter, string = np.array([0]), np.array([0, 1])
+    while len(string) < count:
+        shorter, string = string, np.concatenate([string, shorter])
+    return string[:count]
+
+
+def all_words(count: int, _: np.random.Generator) -> Symbols:
+    """Return a string of 4 symbols in which no word of twelve stands twice.
+
+    Lyndon words in order, a de Bruijn sequence.
+    """
+    word, found, length = [0], [0], 1
+    while length < count:
+        word = (word * 12)[:12]
+        while word[-1] == 3:
+            word.pop()
+        word[-1] += 1
+        if 12 % len(word) == 0:
+            found += word
+            length += len(word)
+    return np.array(found[:count])
+
+
 SHAPES = (nested_fixed, random_inner_counts, noise, flat_body)
 WORST = (
     random_4,
@@ -116,6 +163,10 @@ WORST = (
     different_thrice,
     thirty_times,
     six_times,
+    one_changed,
+    blocks_of_blocks,
+    fibonacci,
+    all_words,
 )
 
 

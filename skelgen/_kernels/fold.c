@@ -17,32 +17,33 @@
 #include "fold_memory.h"
 #include "fold_counters.h"
 #include "fold_bodies.h"
+#include "fold_landmarks.h"
 #include "fold_stack.h"
 #include "fold_ahead.h"
-#include "fold_prefetch.h"
+#include "fold_again.h"
 #include "fold_nests.h"
 
 enum {
-	EARLIER = 8,    /* heights with the same key that are tried, newest first */
 	NEAR_LOOPS = 4, /* loops in reach that are tried */
 	DEEPEST = 64,   /* levels of loops */
+	MANY = 512,     /* items of a new body whose counts may vary when iterations are counted */
 };
 
-struct reducer {
+struct skelgen_folding {
 	struct reader string;
 	struct stack stack;
-	struct prefetcher prefetcher;
 	/* Counters of all items, those of an item together. */
 	struct counter *counter;
 	int32_t counters;
 	struct rows rows;
 	struct bodies bodies;
+	int64_t patience; /* what must be read before items are copied */
 };
 
 /* Rules. Those that find return the number of a body that the stack ends with, or -1. */
 
 /* Adds the topmost counters to an equal item at the end of what lies below. */
-static bool joins(struct reducer *r, uint32_t item)
+static bool joins(struct skelgen_folding *r, uint32_t item)
 {
 	int32_t size = counters_of(&r->bodies, item), end = r->counters - size, i;
 	struct counter *later = r->counter + end;
@@ -71,7 +72,7 @@ static bool joins(struct reducer *r, uint32_t item)
 }
 
 /* Returns the number of the body that the topmost items are; -1 when it is too deep. */
-static int32_t define_end(struct reducer *r, int32_t length)
+static int32_t define_end(struct skelgen_folding *r, int32_t length)
 {
 	int64_t count = r->bodies.count;
 	const struct stack *s = &r->stack;
@@ -82,7 +83,7 @@ static int32_t define_end(struct reducer *r, int32_t length)
 	return number;
 }
 
-static int32_t known_end(const struct reducer *r)
+static int32_t known_end(const struct skelgen_folding *r)
 {
 	const struct stack *s = &r->stack;
 	const uint32_t *end = s->id + s->items;
@@ -102,31 +103,40 @@ static int32_t known_end(const struct reducer *r)
 	return found;
 }
 
-/* A stretch that ends the stack twice in a row. Where none does, later ends find this height. */
-static int32_t repeated_end(struct reducer *r)
+/* The length of the shortest stretch from NEAR on that ends the stack twice in a row, or 0. */
+static int32_t long_repeat(const struct stack *s)
+{
+	const struct landmarks *l = &s->landmarks;
+	const uint32_t *end = s->id + s->items, *key = l->key + s->items;
+	int32_t shortest = 0;
+	int64_t i;
+
+	for (i = l->landmark[l->count].first; i < l->distances; i++) {
+		int32_t length = l->distance[i];
+
+		if (2 * (int64_t)length <= s->items && (!shortest || length < shortest) &&
+		    key[0] == key[-length] && key[LONG - length] == key[LONG - 2 * length] &&
+		    hash_repeats(s, length) && equal(end - length, end - 2 * length, length))
+			shortest = length;
+	}
+	return shortest;
+}
+
+/* A stretch that ends the stack twice in a row. */
+static int32_t repeated_end(struct skelgen_folding *r)
 {
 	struct stack *s = &r->stack;
-	const uint32_t *end = s->id + s->items;
-	int32_t length = short_repeat(s), height, tries;
+	int32_t length;
 
-	if (length)
-		return define_end(r, length);
-	height = s->items < LONG ? 0 : note_height(s, s->items);
-	for (tries = 0; tries < EARLIER && height; tries++, height = s->older[height]) {
-		length = s->items - height;
-		if (length < LONG)
-			continue;
-		if (length > height)
-			break;
-		if (end[-1] == end[-1 - length] && end[-length] == end[-2 * length] &&
-		    hash_repeats(s, length) && equal(end - length, end - 2 * length, length))
-			return define_end(r, length);
-	}
-	return -1;
+	note_end(s);
+	length = short_repeat(s);
+	if (!length)
+		length = long_repeat(s);
+	return length ? define_end(r, length) : -1;
 }
 
 /* A stretch behind a loop that also ends the loop's body. */
-static int32_t tail_end(struct reducer *r)
+static int32_t tail_end(struct skelgen_folding *r)
 {
 	const struct stack *s = &r->stack;
 	const uint32_t *end = s->id + s->items;
@@ -156,7 +166,7 @@ static int32_t tail_end(struct reducer *r)
 }
 
 /* Puts a loop in the place of the topmost items, and of their likes below; returns its id. */
-static uint32_t reduce(struct reducer *r, int32_t number, bool again, int32_t *start)
+static uint32_t reduce(struct skelgen_folding *r, int32_t number, bool again, int32_t *start)
 {
 	const struct body *body = &r->bodies.body[number];
 	int32_t size = body->counters - 1, trips, i;
@@ -164,7 +174,8 @@ static uint32_t reduce(struct reducer *r, int32_t number, bool again, int32_t *s
 	struct stack *s = &r->stack;
 
 	*start = s->start[s->items - body->length];
-	trips = 1 + equal_ahead(&r->string, *start, last, size);
+	trips = 1 + equal_ahead(&r->string, *start, &r->rows, last, size,
+				r->string.news == r->string.read && body->length >= MANY);
 	pop(s, body->length);
 	if (again) {
 		for (i = 0; i < size; i++)
@@ -179,7 +190,7 @@ static uint32_t reduce(struct reducer *r, int32_t number, bool again, int32_t *s
 }
 
 /* Returns the body that the stack ends with, and whether twice; -1 without. */
-static int32_t body_at_end(struct reducer *r, bool *again)
+static int32_t body_at_end(struct skelgen_folding *r, bool *again)
 {
 	int32_t number = -1;
 
@@ -194,7 +205,7 @@ static int32_t body_at_end(struct reducer *r, bool *again)
 }
 
 /* Reads one run and reduces the stack as far as it goes. */
-static void settle_run(struct reducer *r)
+static void settle_run(struct skelgen_folding *r)
 {
 	struct reader *string = &r->string;
 	int32_t symbol = string->symbols[string->read], start = (int32_t)string->read, number;
@@ -203,13 +214,9 @@ static void settle_run(struct reducer *r)
 
 	while (string->read < string->length && string->symbols[string->read] == symbol)
 		string->read++;
-	fetch_ahead(&r->prefetcher, string, &r->stack);
 	r->counter[r->counters++] = (struct counter){(int32_t)string->read - start, 1, -1, -1};
 	do {
-		if (push(&r->stack, item, start))
-			string->news = string->read;
-		if (r->stack.failed)
-			return;
+		push(&r->stack, item, start);
 		number = body_at_end(r, &again);
 		if (number < 0) {
 			if (item >= LOOP)
@@ -218,6 +225,43 @@ static void settle_run(struct reducer *r)
 		}
 		item = reduce(r, number, again, &start);
 	} while (!joins(r, item));
+}
+
+/* Copies items, with their counters. */
+static void copy(struct skelgen_folding *r, const struct again *again)
+{
+	struct stack *s = &r->stack;
+	const uint32_t *ids = s->id + again->first;
+	int32_t counters = counters_from(&r->bodies, ids, again->items), i;
+	const struct counter *counter =
+		r->counter + r->counters - counters_from(&r->bodies, ids, s->items - again->first);
+	int32_t symbols = (int32_t)r->string.read - s->start[again->first];
+
+	for (i = 0; i < counters; i++)
+		r->counter[r->counters++] =
+			counter[i].oldest < 0 ? counter[i] : copied(&r->rows, &counter[i]);
+	for (i = 0; i < again->items && !s->landmarks.failed; i++)
+		push_again(s, s->items, again->distance, symbols);
+	r->string.read = s->start[again->first + again->items] + symbols;
+	r->string.seen += symbols;
+	if (r->string.seen > r->string.length)
+		r->string.seen = r->string.length;
+}
+
+/* Copies what the string says again, if it is reduced as before. */
+static void read_again(struct skelgen_folding *r)
+{
+	const struct stack *s = &r->stack;
+	struct again again = {.distance = nearest_like(&s->landmarks)};
+
+	again.first = s->items - again.distance;
+	if (again.distance < ALIKE ||
+	    again.first - ALIKE / 2 < highest_but(&s->landmarks, again.distance) ||
+	    s->start[again.first] < r->string.news || r->bodies.longest > LONGEST)
+		return;
+	if (find_again(s, &r->string, &again))
+		copy(r, &again);
+	r->patience = r->string.read + PATIENCE;
 }
 
 void skelgen_array_free(void *array)
@@ -234,28 +278,60 @@ static int64_t count_runs(const int32_t *symbols, int64_t length)
 	return runs;
 }
 
-static bool allocate(struct reducer *r)
+struct skelgen_folding *skelgen_folding_new(const int32_t *symbols, int64_t length)
 {
-	size_t runs = (size_t)count_runs(r->string.symbols, r->string.length) + 1;
+	size_t runs = (size_t)count_runs(symbols, length) + 1;
+	struct skelgen_folding *r = calloc(1, sizeof(*r));
 
-	/* Each run brings a counter, each reduction one more and takes an item away. */
-	r->counter = in_large_pages(2 * runs * sizeof(*r->counter), false);
-	r->rows.row = malloc(2 * runs * sizeof(*r->rows.row));
-	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
-	return stack_new(&r->stack, runs) && r->counter && r->rows.row;
+	if (!r)
+		return NULL;
+	r->string = (struct reader){.symbols = symbols, .length = length};
+	if (stack_new(&r->stack, runs))
+		return r;
+	skelgen_folding_free(r);
+	return NULL;
 }
 
-static void release(struct reducer *r)
+void skelgen_folding_free(struct skelgen_folding *r)
 {
+	if (!r)
+		return;
 	stack_free(&r->stack);
-	free(r->counter);
-	free(r->rows.row);
 	free(r->bodies.body);
 	free(r->bodies.ids);
+	free(r);
+}
+
+/* Forgets what was read; returns whether there was memory. */
+static bool begin_reading(struct skelgen_folding *r)
+{
+	r->string.read = r->string.seen = r->string.news = r->string.far = r->patience = 0;
+	r->counters = 0;
+	r->rows.used = 0;
+	r->bodies.count = r->bodies.ids_used = 0;
+	r->bodies.longest = 0;
+	memset(r->bodies.ending, 0xff, sizeof(r->bodies.ending));
+	/* Each run brings a counter, each reduction one more and takes an item away. */
+	r->counter = in_large_pages(2 * r->stack.room * sizeof(*r->counter), false);
+	r->rows.row = malloc(2 * r->stack.room * sizeof(*r->rows.row));
+	return stack_begin(&r->stack) && r->counter && r->rows.row;
+}
+
+static void forget_counters(struct skelgen_folding *r)
+{
+	free(r->counter);
+	free(r->rows.row);
+	r->counter = NULL;
+	r->rows.row = NULL;
+}
+
+static bool failed(const struct skelgen_folding *r)
+{
+	return r->stack.landmarks.failed || r->bodies.failed;
 }
 
 /* Writes the stack; returns whether there was memory. */
-static bool put_stack(const struct reducer *r, struct skelgen_nest *nest)
+static bool put_stack(const struct skelgen_folding *r, struct skelgen_nest *nest)
 {
 	const struct counter *end = r->counter;
 	int32_t i;
@@ -270,23 +346,26 @@ static bool put_stack(const struct reducer *r, struct skelgen_nest *nest)
 	return true;
 }
 
-int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_nest *known,
-		 int32_t depth, struct skelgen_nest *nest)
+int skelgen_fold(struct skelgen_folding *r, const struct skelgen_nest *known, int32_t depth,
+		 struct skelgen_nest *nest)
 {
-	struct reducer r = {.string = {.symbols = symbols, .length = length}};
-	bool done = allocate(&r);
+	bool done = begin_reading(r);
 
 	memset(nest, 0, sizeof(*nest));
 	if (done) {
-		learn_inside(&r.bodies, known, depth, r.stack.id);
-		while (r.string.read < length && !r.stack.failed && !r.bodies.failed)
-			settle_run(&r);
-		forget_likes(&r.stack);
-		done = !r.stack.failed && !r.bodies.failed && put_stack(&r, nest);
+		learn_inside(&r->bodies, known, depth, r->stack.id);
+		while (r->string.read < r->string.length && !failed(r)) {
+			settle_run(r);
+			if (r->string.read >= r->patience)
+				read_again(r);
+		}
+		done = !failed(r);
 	}
+	forget_likes(&r->stack);
+	done = done && put_stack(r, nest);
+	forget_counters(r);
 	if (!done)
 		nest_free(nest);
-	release(&r);
 	return done ? 0 : -1;
 }
 

@@ -13,12 +13,19 @@ struct skelgen_nest {
 	int64_t *trips; /* pairs: trips, executions in a row */
 };
 
+/* A string that is read several times, with the memory that each reading needs. */
+struct skelgen_folding;
+
+/* Returns NULL when there is no memory. The symbols must stay. */
+struct skelgen_folding *skelgen_folding_new(const int32_t *symbols, int64_t length);
+void skelgen_folding_free(struct skelgen_folding *folding);
+
 /*
  * Reads the string once. The bodies of the loops in `known` (may have no items) up to a depth are
  * known from the first symbol. Returns 0, or -1 when there is no memory; `nest` is then empty.
  */
-int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_nest *known,
-		 int32_t depth, struct skelgen_nest *nest);
+int skelgen_fold(struct skelgen_folding *folding, const struct skelgen_nest *known, int32_t depth,
+		 struct skelgen_nest *nest);
 
 /*
  * Returns a hash of the bodies that a reading would know, 0 for none: readings that know the same

@@ -5,7 +5,8 @@
 struct reader {
 	const int32_t *symbols;
 	int64_t length, read, seen;
-	int64_t news; /* what was read when a body was defined or keys became longer */
+	int64_t news; /* what was read when a body was defined */
+	int64_t far;  /* most symbols that were compared ahead of what was read */
 };
 
 /* Returns how many symbols ahead equal those a distance before them. */
@@ -30,19 +31,25 @@ static int64_t compared_symbols(struct reader *string, int64_t distance, int64_t
 	int64_t count = equal_symbols(string, distance, enough);
 	int64_t seen = string->read + count + 1;
 
+	if (count >= string->far)
+		string->far = count + 1;
 	if (seen > string->seen)
 		string->seen = seen < string->length ? seen : string->length;
 	return count;
 }
 
-/* Reads iterations ahead that equal the last one, and counts them in its counters. */
-static int32_t equal_ahead(struct reader *string, int32_t start, struct counter *last, int32_t size)
+/*
+ * Reads iterations ahead that equal the last one, and counts them in its counters. They may have
+ * counts that vary inside or not.
+ */
+static int32_t equal_ahead(struct reader *string, int32_t start, struct rows *rows,
+			   struct counter *last, int32_t size, bool vary)
 {
 	int64_t length = string->read - start, left = string->length - string->read, times;
 	const int32_t *ahead = string->symbols + string->read;
 	int32_t i;
 
-	for (i = 0; i < size; i++)
+	for (i = 0; i < size && !vary; i++)
 		if (last[i].oldest >= 0)
 			return 0;
 	/* One iteration first: most that differ do so early, and time must stay linear. */
@@ -52,7 +59,7 @@ static int32_t equal_ahead(struct reader *string, int32_t start, struct counter 
 	if (times * length < left && ahead[times * length] == ahead[times * length - 1])
 		times--; /* its last run goes on */
 	for (i = 0; i < size; i++)
-		last[i].executions *= (int32_t)times + 1;
+		repeat(rows, last + i, (int32_t)times);
 	string->read += times * length;
 	return (int32_t)times;
 }

@@ -35,6 +35,7 @@ struct body {
 struct bodies {
 	struct body *body;
 	int64_t count, room;
+	int32_t longest;
 	uint32_t *ids;
 	int64_t ids_used, ids_room;
 	int32_t ending[1 << ENDING_BITS]; /* newest body whose last two items have a key */
@@ -151,6 +152,8 @@ static int32_t define(struct bodies *all, const uint32_t *ids, int32_t length, i
 	}
 	memcpy(all->ids + body.first, ids, (size_t)length * sizeof(*ids));
 	all->ids_used += length;
+	if (length > all->longest)
+		all->longest = length;
 	all->body[all->count] = body;
 	*newest = (int32_t)all->count;
 	return (int32_t)all->count++;

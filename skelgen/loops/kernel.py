@@ -14,7 +14,13 @@ vary are equal. Items that repeat never stay apart:
 What a reduction leaves is reduced again. Iterations ahead that equal the last one of a
 new loop symbol by symbol are counted at once: most strings are read this way. An
 iteration that joined a loop can have counts that vary inside it. Its repetitions ahead
-are counted at once, too, if nothing that decided how it was reduced has changed.
+are counted at once, too, if nothing that decided how it was reduced has changed. So
+are those of a new loop whose body has many items.
+
+Long stretches that repeat are found by *landmarks*: heights of the stack whose topmost
+items have the least hash of some. Equal stretches have them in equal places, so only
+landmarks are looked up. A long stretch of the string that is read again is reduced as
+before where nothing that decides has changed; then its items are copied.
 
 Beside the items stand the trip counts of every run and loop inside them, the loop's
 own behind those of its body, as run-length coded rows in the order of executions.
@@ -83,19 +89,29 @@ def fold(symbols: NDArray[np.int32]) -> Nest:
             f"symbol {string.min()} was to be folded; expected none below 0; "
             "build the signature again"
         )
-    return settle(lambda known, depth: _read(string, known, depth), _known, len(string))
+    folding = _folding(string)
+    return settle(
+        lambda known, depth: _read(folding, known, depth), _known, len(string)
+    )
+
+
+def _folding(string: NDArray[np.int32]) -> Any:
+    """Return what the kernel needs to read a string, while the string is there."""
+    symbols = ffi.from_buffer("int32_t[]", string)
+    folding = lib.skelgen_folding_new(symbols, len(string))
+    if not folding:
+        raise MemoryError(f"no memory for folding {len(string)} symbols")
+    return ffi.gc(folding, lib.skelgen_folding_free)
 
 
 def _known(known: Nest, depth: int) -> int:
     return int(lib.skelgen_known(for_kernel(known), depth))
 
 
-def _read(string: NDArray[np.int32], known: Nest, depth: int) -> Nest:
+def _read(folding: Any, known: Nest, depth: int) -> Nest:
     given, found = for_kernel(known), ffi.new("struct skelgen_nest *")
-    if lib.skelgen_fold(
-        ffi.from_buffer("int32_t[]", string), len(string), given, depth, found
-    ):
-        raise MemoryError(f"no memory for folding {len(string)} symbols")
+    if lib.skelgen_fold(folding, given, depth, found):
+        raise MemoryError("no memory for folding a string")
     return Nest(
         _owned(found.body_items, found.items, np.int32),
         _owned(found.symbol, found.items, np.int32),

@@ -19,14 +19,17 @@ _BASE = 0x1234_5678_9ABC_DEF1 % _PRIME
 _WORD = (1 << 64) - 1
 _SPREAD = 0x9E37_79B9_7F4A_7C15
 _SPREAD_PAIR = 0xD6E8_FEB8_6659_FD93
-_LONG = 16  # items whose key finds earlier likes; shorter ones are sought one by one
-_EARLIER = 8  # heights with the same key that are tried, newest first
-_KEY_BITS = 10  # of the keys of `_LONG` items at first
+_LONG = 16  # items of a key
+_NEAR = 32  # items from which on stretches are found by landmarks
+_WINDOW = _NEAR - _LONG + 1  # heights whose keys are of the last `_NEAR` items
+_EARLIER = 8  # likes of a landmark that are tried, newest first
+_GOING_ON = 3  # distances of the landmark before that are tried
 _ENDING_BITS = 12
 _BODIES = 16  # bodies with the same end that are tried, newest first
 _REACH = 16  # items between a loop and the end that may repeat its body's end
 _NEAR_LOOPS = 4  # loops in reach that are tried
 _DEEPEST = 64  # levels of loops
+_MANY = 512  # items of a new body whose counts may vary when iterations are counted
 
 
 def fold_plain(symbols: NDArray[np.int32]) -> Nest:
@@ -86,18 +89,70 @@ class _Bodies:
         return -1 if number < 0 else _LOOP + number
 
 
+class _Landmarks:
+    """Heights of the stack that are looked up to find stretches that repeat.
+
+    A height has a key, a hash of its topmost items. Its landmark is the least key of
+    the last heights.
+    """
+
+    def __init__(self) -> None:
+        self.keys: list[int] = []  # of all heights from `_LONG` on
+        self.heights: list[int] = []  # of the landmarks
+        self.distances: list[list[int]] = []  # how far below each its likes are
+        self.by_key: dict[int, list[int]] = {}  # heights, newest last
+
+    def note(self, key: int) -> None:
+        """Note the key of the next height."""
+        self.keys.append(key)
+        height = self.landmark_of(len(self.keys) + _LONG - 1)
+        if not self.heights or height > self.heights[-1]:
+            self.distances.append(self.likes(height))
+            self.heights.append(height)
+            self.by_key.setdefault(self.keys[height - _LONG], []).append(height)
+
+    def forget_above(self, height: int) -> None:
+        """Forget keys, and the landmarks that no height has any more."""
+        last = self.landmark_of(height) if height >= _LONG else 0
+        while self.heights and self.heights[-1] > last:
+            self.by_key[self.keys[self.heights.pop() - _LONG]].pop()
+            self.distances.pop()
+        del self.keys[max(0, height - _LONG + 1) :]
+
+    def landmark_of(self, height: int) -> int:
+        """Return the newest of the heights with the least key."""
+        heights = range(max(_LONG, height - _WINDOW + 1), height + 1)
+        return min(heights, key=lambda one: (self.keys[one - _LONG], -one))
+
+    def likes(self, height: int) -> list[int]:
+        """Return how far below a new landmark likes are.
+
+        Some are as far below it as some of the landmark before.
+        """
+        key = self.keys[height - _LONG]
+        going_on = [
+            distance
+            for distance in (self.distances[-1] if self.heights else [])
+            if height - distance >= _LONG
+            and self.keys[height - distance - _LONG] == key
+        ][:_GOING_ON]
+        heights = self.by_key.get(key, [])[: -_EARLIER - 1 : -1]
+        newest = [height - like for like in heights]
+        return going_on + [distance for distance in newest if distance not in going_on]
+
+
 class _Reducer:
     """One reading of the string."""
 
     def __init__(self, string: list[int], known: Nest, depth: int) -> None:
         self.string = string
         self.read = 0
+        self.news = 0  # what was read when a body was defined
         self.bodies = _Bodies()
         self.ids: list[int] = []
         self.start: list[int] = []  # where each item begins in the string
         self.prefix = [0]  # hash of the items below each height
-        self.bits = _KEY_BITS
-        self.heights: dict[int, list[int]] = {}  # by key, newest last
+        self.landmarks = _Landmarks()
         self.rows: list[Rows] = []
         # Outermost bodies are found again, and then begin at the right item.
         for item in children(known):
@@ -160,18 +215,22 @@ class _Reducer:
         return found
 
     def repeated_end(self) -> int:
-        """Find a stretch that ends the stack twice in a row."""
-        for length in range(2, _LONG):
+        """Find the shortest stretch that ends the stack twice in a row."""
+        if len(self.ids) >= _LONG:
+            self.landmarks.note(self.long_key(len(self.ids)))
+        far = self.landmarks.distances[-1] if self.landmarks.distances else []
+        for length in (*range(2, _NEAR), *sorted(far)):
             if self.repeats(length):
-                return self.bodies.define(self.ids[-length:], _DEEPEST)
-        if len(self.ids) < 2 * _LONG:
-            return -1
-        heights = self.heights[self.long_key(len(self.ids))]
-        for height in heights[-2 : -2 - _EARLIER : -1]:
-            length = len(self.ids) - height
-            if length >= _LONG and self.repeats(length):
-                return self.bodies.define(self.ids[-length:], _DEEPEST)
+                return self.define_end(length)
         return -1
+
+    def define_end(self, length: int) -> int:
+        """Return the number of the body that the topmost items are."""
+        known = len(self.bodies.items)
+        number = self.bodies.define(self.ids[-length:], _DEEPEST)
+        if len(self.bodies.items) > known:
+            self.news = self.read
+        return number
 
     def repeats(self, length: int) -> bool:
         """Say whether the topmost items equal those below them."""
@@ -189,7 +248,7 @@ class _Reducer:
                 body = self.bodies.items[loop - _LOOP]
                 tail = tuple(self.ids[-length:])
                 if len(body) > length and body[-length:] == tail:
-                    return self.bodies.define(tail, _DEEPEST)
+                    return self.define_end(length)
                 loop = body[-1]
             if loops == _NEAR_LOOPS:
                 break
@@ -200,7 +259,8 @@ class _Reducer:
         length = len(self.bodies.items[number])
         size = self.bodies.counters[number] - 1
         start = self.start[-length]
-        trips = 1 + self.equal_ahead(start, size)
+        vary = self.news == self.read and length >= _MANY
+        trips = 1 + self.equal_ahead(start, size, vary)
         self.pop(length)
         if again:
             later = self.rows[-size:]
@@ -213,12 +273,15 @@ class _Reducer:
         self.rows.append([[trips, 1]])
         return _LOOP + number, start
 
-    def equal_ahead(self, start: int, size: int) -> int:
-        """Read iterations ahead that equal the last one; count them in its rows."""
+    def equal_ahead(self, start: int, size: int, vary: bool) -> int:
+        """Read iterations ahead that equal the last one; count them in its rows.
+
+        They may have counts that vary inside or not.
+        """
         string, read = self.string, self.read
         length = read - start
         last = self.rows[len(self.rows) - size :]
-        if any(len(rows) > 1 for rows in last):
+        if not vary and any(len(rows) > 1 for rows in last):
             return 0
         end = read
         while end < len(string) and string[end] == string[end - length]:
@@ -228,7 +291,9 @@ class _Reducer:
         if times and end < len(string) and string[end] == string[end - 1]:
             times -= 1  # its last run goes on
         for rows in last:
-            rows[0][1] *= times + 1
+            once = [row.copy() for row in rows]
+            for _ in range(times):
+                _append(rows, [row.copy() for row in once])
         self.read += times * length
         return times
 
@@ -238,28 +303,15 @@ class _Reducer:
         self.ids.append(item)
         self.start.append(start)
         self.prefix.append((self.prefix[-1] * _BASE + item + 1) % _PRIME)
-        if len(self.ids) >> self.bits:
-            self.bits += 1
-            self.heights.clear()
-            for height in range(_LONG, len(self.ids)):
-                self.note_height(height)
-        if len(self.ids) >= _LONG:
-            self.note_height(len(self.ids))
 
     def pop(self, length: int) -> None:
-        for _ in range(length):
-            if len(self.ids) >= _LONG:
-                self.heights[self.long_key(len(self.ids))].pop()
-            del self.ids[-1], self.start[-1], self.prefix[-1]
-
-    def note_height(self, height: int) -> None:
-        self.heights.setdefault(self.long_key(height), []).append(height)
+        del self.ids[-length:], self.start[-length:], self.prefix[-length:]
+        self.landmarks.forget_above(len(self.ids))
 
     def long_key(self, height: int) -> int:
         """Return the key of the topmost `_LONG` items below a height."""
         below = self.prefix[height - _LONG] * pow(_BASE, _LONG, _PRIME)
-        key = (self.prefix[height] - below) % _PRIME * _SPREAD & _WORD
-        return key >> (64 - self.bits)
+        return ((self.prefix[height] - below) % _PRIME * _SPREAD & _WORD) >> 32
 
     # The result.
 

@@ -190,6 +190,49 @@ def test_long_stretches_that_repeat_are_one_loop(string: list[int], times: int) 
     assert same(found, fold_plain(long))
 
 
+def common_stretches(length: int, steps: int, different: int) -> list[int]:
+    """Return a stretch many times, with one of some other symbols behind each."""
+    chance = random.Random(f"{length} {steps} {different}")
+    common = [chance.randrange(50) for _ in range(length)]
+    return [
+        symbol
+        for step in range(steps)
+        for symbol in (*common, 100 + (step if different else chance.randrange(3)))
+    ]
+
+
+@pytest.mark.parametrize("steps", [5, 12, 40])
+def test_a_body_in_which_a_stretch_comes_often_is_found(steps: int) -> None:
+    body = common_stretches(70, steps, True)
+    nest = fold(np.array(body * 2, np.int32))
+    assert len(nest) <= len(body) + 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(33, 60), st.integers(2, 14), st.booleans(), st.integers(0, 200), symbols
+)
+def test_the_twins_agree_where_a_stretch_comes_often(
+    length: int, steps: int, different: bool, first: int, between: list[int]
+) -> None:
+    body = common_stretches(length, steps, different)
+    string = np.array([*(body * 2)[first:], *between, *body, *body], np.int32)
+    assert same(fold(string), fold_plain(string))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_read_again_is_reduced_as_the_plain_twin_does(seed: int) -> None:
+    """Its items are copied where all that decides is as before."""
+    chance = np.random.default_rng(seed)
+    string = np.tile(chance.integers(0, 30, 2000 + seed), 4)
+    if seed % 2:
+        string[chance.integers(0, len(string), 2)] = 31
+    array = np.concatenate([string, string[: 300 * seed]]).astype(np.int32)
+    found = fold(array)
+    assert np.array_equal(expand(found), array)
+    assert same(found, fold_plain(array))
+
+
 def test_a_string_without_repeats_stays_as_it_is() -> None:
     nest = fold(np.arange(100_000, dtype=np.int32))
     assert not nest.body_items.any()

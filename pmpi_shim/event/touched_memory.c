@@ -37,7 +37,8 @@
 static void forget_translations(void)
 {
 	size_t bytes = MANY_PAGES * (size_t)sysconf(_SC_PAGESIZE);
-	void *memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *memory =
+		mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (memory != MAP_FAILED)
 		munmap(memory, bytes);

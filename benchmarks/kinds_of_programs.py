@@ -79,7 +79,7 @@ KINDS = {
     "six iterations": Kind("six_iterations", ("6", "900"), 6),
     "long set-up": Kind("long_setup", ("60", "1700", "60"), 60),
     "sleeping": Kind("sleeping", ("350", "10", "6000"), 350),
-    "sleeping polls": Kind("sleeping_polls", ("1000", "200", "6000"), 500),
+    "sleeping polls": Kind("sleeping_polls", ("1000", "200", "6000"), 250),
     "disk waits": Kind("disk_waits", ("500", "256", "8000"), 500),
     "adaptive mesh": Kind("adaptive_mesh", ("1200", "700", "8"), 1200),
     "task pool": Kind("task_pool", ("3000", "1000"), 2999),

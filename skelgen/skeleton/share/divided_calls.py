@@ -81,6 +81,24 @@ def loops(nest: Nest, place: Sequence[int]) -> list[int]:
     return [item for item in _items(nest, place) if nest.symbol[item] < 0]
 
 
+def executions(nest: Nest) -> list[int]:
+    """Return how often each item is executed.
+
+    Examples
+    --------
+    >>> from skelgen.loops import fold
+    >>> executions(fold(np.array([4, 4, 4, 7], np.int32)))
+    [1, 3, 1]
+    """
+    often = [1] * len(nest)
+    for item, items in enumerate(nest.body_items.tolist()):  # outer loops stand first
+        if items:
+            trips = nest.trips[slice(*nest.trips_first[item : item + 2].tolist())]
+            inside = [int((trips[:, 0] * trips[:, 1]).sum())] * items
+            often[item + 1 : item + 1 + items] = inside
+    return often
+
+
 def _items(nest: Nest, place: Sequence[int]) -> list[int]:
     return [
         item

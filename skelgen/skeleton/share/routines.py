@@ -17,7 +17,13 @@ from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.share.alignment import Aligned, aligned
 from skelgen.skeleton.share.call_steps import CallStep, info_of, join_step
-from skelgen.skeleton.share.divided_calls import apart, first_places, leaves, loops
+from skelgen.skeleton.share.divided_calls import (
+    apart,
+    executions,
+    first_places,
+    leaves,
+    loops,
+)
 from skelgen.skeleton.share.even_sizes import evened
 from skelgen.skeleton.share.repeats import RepeatedItems, repeats
 from skelgen.skeleton.share.request_places import Lifetimes, RequestRole, lifetimes
@@ -212,9 +218,15 @@ def _role(step: CallStep, row: int) -> RequestRole:
 
 
 def _item_us(nest: Nest, steps: Sequence[CallStep]) -> NDArray[np.float64]:
-    """Divide the time of each call between its places."""
-    places = Counter(nest.symbol.tolist())
-    times = [steps[s].time_us / places[s] if s >= 0 else 0.0 for s in nest.symbol]
+    """Divide the time of each call between its places, by how often it is there."""
+    often = executions(nest)
+    whole: Counter[int] = Counter()
+    for symbol, count in zip(nest.symbol.tolist(), often, strict=True):
+        whole[symbol] += count
+    times = [
+        steps[symbol].time_us * count / max(whole[symbol], 1) if symbol >= 0 else 0.0
+        for symbol, count in zip(nest.symbol.tolist(), often, strict=True)
+    ]
     return np.array(times, np.float64)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.events.types import FAILED_POLL
 from skelgen.keys import label, rows_by
 from skelgen.phases.ends import Occurrences
 from skelgen.phases.string import LogicalTrace
@@ -131,8 +132,9 @@ def _calls(
 ) -> tuple[str, ...]:
     """Name the functions of an occurrence, as its first rank calls them.
 
-    Of a prologue as the first rank calls them that takes part in the next occurrence:
-    with the end of that it is measured.
+    Polls that found nothing are left out: how many there are is chance. Of a prologue
+    as the first rank calls them that takes part in the next occurrence: with the end of
+    that it is measured.
     """
     # The run begins where it does: later occurrences may begin at another call.
     one = int(rows[1] if rows[0] <= 1 and len(rows) > 1 else rows[0])
@@ -140,7 +142,7 @@ def _calls(
     measured = cut[:, 2] if part == PROLOGUE else end
     rank = int(np.argmax(measured > begin))
     first = int(calls.first[rank])
-    names = calls.shapes["function"][
-        calls.shape[first + int(begin[rank]) : first + int(end[rank])]
-    ]
+    shape = calls.shape[first + int(begin[rank]) : first + int(end[rank])]
+    found = (calls.shapes["flags"] & FAILED_POLL)[shape] == 0
+    names = calls.shapes["function"][shape[found]]
     return tuple(calls.functions[one] for one, _ in groupby(names.tolist()))

@@ -54,6 +54,18 @@ def test_an_iteration_of_the_main_loop_is_a_phase_and_its_trips_are_the_weight()
     assert calls == "MPI_Isend MPI_Irecv MPI_Waitall MPI_Allreduce"
 
 
+def test_polls_that_found_nothing_are_no_calls_of_a_phase():
+    text = STEPS.replace(
+        "0 Waitall of=s,r",
+        """10 Testall failed bytes=3
+          10 Iprobe from=-1 tag=9 failed bytes=1
+          10 Testall failed bytes=7
+          0 Waitall of=s,r""",
+    )
+    _, _, calls = max(table(phases(text, longest=0.02)))
+    assert calls == "MPI_Isend MPI_Irecv MPI_Waitall MPI_Allreduce"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_several_ways_to_cut_a_run_are_as_each_alone(seed, monkeypatch):
     events = random_program(random.Random(seed))

@@ -75,9 +75,7 @@ def share_out(
         outside = np.flatnonzero(fate[own] != _INSIDE)
         asleep = asleep_before(events.away, own)
         spent = compute_ns[own]
-        waiting = _spend(spent, asleep, events, fate, own)
-        if waiting is not None:
-            waiting[1] *= size_bytes[own]
+        waiting = _spend(spent, asleep, events, fate, size_bytes, own)
         tail_ns[rows] += _move_on(spent, outside, edges)
         compute_ns[own] = spent
         if asleep is not None:
@@ -162,6 +160,7 @@ def _spend(
     asleep: NDArray[np.int64] | None,
     events: Events,
     fate: NDArray[np.uint8],
+    size_bytes: Amounts,
     own: slice,
 ) -> NDArray[np.int64] | None:
     """Turn the gaps before calls into computation; return waiting if any.
@@ -171,8 +170,8 @@ def _spend(
     Returns
     -------
     (3, calls) int64 array or None
-        Waiting [ns], whether it is a poll that found nothing, and how much of the
-        waiting was sleep between polls [ns].
+        Waiting [ns], polls that found nothing, and how much of the waiting was sleep
+        between polls [ns].
     """
     folded = fate[own] == _COMPUTATION
     waiting = None
@@ -189,7 +188,7 @@ def _spend(
             waiting[0] += waiting[2]
             asleep[gaps] = 0
         failed = (calls.shapes["flags"][calls.shape[own]] & FAILED_POLL) != 0
-        waiting[1] = failed
+        waiting[1] = np.where(failed, size_bytes[own], 0)
         rows = np.concatenate([polls, amid])
         waiting[0, rows] += events.spent_ns(rows + own.start)
     rows = np.flatnonzero(folded)

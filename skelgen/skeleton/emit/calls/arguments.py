@@ -127,8 +127,8 @@ def created(around: Surroundings, index: int) -> Fragment:
 def nap(around: Surroundings, step: CallStep) -> Fragment:
     """Write how long ranks sleep between two polls [us]; -1 waits inside MPI."""
     places = [place.nap_us for place in step.everywhere]
-    polling = np.concatenate(places)[np.concatenate(places) >= 0]
-    mean = float(f"{polling.mean():.3g}")
+    known = np.concatenate(places)
+    mean = float(f"{known[known >= 0].mean():.3g}")
     us = [np.where(place < 0, -1.0, mean) for place in places]
     return around.tables.quantity("nap", us, [1] * len(us), read="next")
 

@@ -28,6 +28,8 @@
 #define BROAD_US 20000
 /* Where as much or more is unmapped, x86 forgets all translations: the kernel's limit is 33. */
 #define MANY_PAGES 64
+/* More than the longest line of /proc/self/smaps, which ends with a path. */
+#define MAPPING_TEXT 8192
 
 /*
  * A processor marks a page when it translates its address, and remembers translations of some MiB:
@@ -63,27 +65,73 @@ static bool take_marks_away(void)
 	return done;
 }
 
-/* Pages with marks [KiB]; false: the kernel does not say. */
+/* Of the memory mapping that is being read. */
+struct mapping {
+	bool shared;
+	uint64_t referenced; /* pages with marks [KiB] */
+};
+
+static uint64_t read_number(const char *line)
+{
+	return strtoull(strchr(line, ':') + 1, NULL, 10);
+}
+
+/*
+ * The marked KiB of a mapping, when its last line of interest has come. A private page of a file is
+ * one of a program or a library, and has the marks of all processes that use it.
+ */
+static uint64_t read_mapping_line(struct mapping *mapping, const char *line)
+{
+	uint64_t anonymous;
+
+	if (line[0] < 'A' || line[0] > 'Z') { /* begin-end rwxp ... */
+		const char *rights = strchr(line, ' ');
+
+		mapping->shared = rights && strnlen(rights, 5) == 5 && rights[4] == 's';
+	} else if (!strncmp(line, "Referenced:", 11)) {
+		mapping->referenced = read_number(line);
+	} else if (!strncmp(line, "Anonymous:", 10)) {
+		anonymous = read_number(line);
+		return mapping->shared || mapping->referenced < anonymous ? mapping->referenced
+									  : anonymous;
+	}
+	return 0;
+}
+
+/* Take the whole lines of a text; return how many bytes are left of it, at its begin. */
+static size_t read_lines(struct mapping *mapping, char *text, size_t n, uint64_t *kib)
+{
+	char *line = text;
+	char *end;
+
+	while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
+		*end = 0;
+		*kib += read_mapping_line(mapping, line);
+		line = end + 1;
+	}
+	n -= (size_t)(line - text);
+	memmove(text, line, n);
+	return n;
+}
+
+/* Pages with marks, those of libraries left out [KiB]; false: the kernel does not say. */
 static bool read_marks(uint64_t *kib)
 {
-	static const char name[] = "Referenced:";
-	char text[2048];
+	char text[MAPPING_TEXT];
+	struct mapping mapping = {0};
 	int error = errno;
-	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
-	long n = file < 0 ? -1 : syscall(SYS_read, file, text, sizeof(text) - 1);
-	const char *place;
+	int file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
+	size_t left = 0;
+	long n = -1;
 
+	*kib = 0;
+	while (file >= 0 && left < sizeof(text) &&
+	       (n = syscall(SYS_read, file, text + left, sizeof(text) - left)) > 0)
+		left = read_lines(&mapping, text, left + (size_t)n, kib);
 	if (file >= 0)
 		close(file);
 	errno = error;
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	place = strstr(text, name);
-	if (!place)
-		return false;
-	*kib = strtoull(place + sizeof(name) - 1, NULL, 10);
-	return true;
+	return n == 0;
 }
 
 /* Looking took the time since then, which is no computation; return the time now. */

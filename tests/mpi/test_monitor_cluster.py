@@ -132,17 +132,19 @@ def test_monitors_of_two_hosts_see_the_one_that_is_busy(
     folder = Path(settings["SKELGEN_MONITOR"])
     assert comes_true(lambda: len(list(folder.glob("h*/*.jsonl"))) == 2)
 
-    def enough() -> bool:
-        try:
-            found = samples(cluster, settings)
-        except AssertionError:
-            return False
-        return len(found) == 2 and min(map(len, found.values())) >= 8
+    found: dict[str, list[float]] = {}
 
-    assert comes_true(enough)
-    found = samples(cluster, settings)
-    # One of four gets a quarter, whatever else the machine does.
-    assert statistics.median(found["h1"][3:]) < 0.4
+    def sees_it() -> bool:
+        """One of four gets a quarter; other work of the machine may hide it a while."""
+        with contextlib.suppress(AssertionError):  # there is no sample yet
+            found.update(samples(cluster, settings))
+        return (
+            len(found) == 2
+            and min(map(len, found.values())) >= 8
+            and statistics.median(found["h1"][-5:]) < 0.4
+        )
+
+    assert comes_true(sees_it), (found, cluster.competing("h1"))
     assert max(max(values) for values in found.values()) <= 1.0
     nodes = asked(cluster, settings, "status", *hosts)["nodes"]
     assert [one["running"] for one in nodes] == [True, True]

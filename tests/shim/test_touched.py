@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.families,
     pytest.mark.skipif(SANITIZE, reason="sanitizers touch memory of their own"),
     pytest.mark.skipif(
-        not Path("/proc/self/smaps_rollup").exists(), reason="this kernel does not say"
+        not Path("/proc/self/smaps").exists(), reason="this kernel does not say"
     ),
 ]
 

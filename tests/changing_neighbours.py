@@ -15,6 +15,7 @@ def changing_neighbours(
     ranks: int = 3,
     late: bool = False,
     in_turn: bool = False,
+    builder: EventsBuilder | None = None,
 ) -> EventsBuilder:
     """Act the program out: each rank sends to the next one.
 
@@ -30,8 +31,10 @@ def changing_neighbours(
         Whether the last send of an exchange is completed in the next one only.
     in_turn : bool
         Whether each request is waited for by itself, in place of all at once.
+    builder : EventsBuilder, optional
+        Has what the program did before.
     """
-    builder = EventsBuilder(ranks)
+    builder = builder or EventsBuilder(ranks)
     left = [0] * ranks
     for count in counts:
         alone = [rng is not None and rng.random() < 0.2 for _ in range(2 * count)]

@@ -31,6 +31,7 @@ from skelgen.events.poll_pools import (
     users_of,
 )
 from skelgen.events.reorder import RowsOfAges
+from skelgen.events.thresholds import LARGEST_CHANCE
 from skelgen.events.types import MOVED, Calls, Events
 
 _Integers = NDArray[np.int64]
@@ -115,8 +116,9 @@ def _completions(events: Events, own: slice) -> Iterator[_Completion]:
         groups = _alike(pool, calls)
         if all(_agree(group, calls) for group in groups):
             continue
+        works = _works_between(pool, calls)
         for group in groups:
-            batches = _batches(group, calls)
+            batches = _batches(group, calls, works)
             for generation in group:
                 for one in _placed(generation, batches, calls):
                     yield replace(
@@ -162,8 +164,25 @@ def _agree(group: Sequence[Generation], calls: RankCalls) -> bool:
     )
 
 
-def _batches(group: Sequence[Generation], calls: RankCalls) -> list[_Batch]:
-    """Decide where the requests of some generations are completed."""
+def _works_between(pool: Sequence[Generation], calls: RankCalls) -> bool:
+    """Return whether a rank computes between two polls that find something.
+
+    What one of many generations has between them is chance: an interrupt, for example.
+    """
+    done = np.concatenate([np.sort(one.done) for one in pool])
+    own = np.repeat(np.arange(len(pool)), [len(one.done) for one in pool])
+    together = (np.diff(own) == 0) & (np.diff(calls.anchors_before[done]) == 0)
+    long = together & (np.diff(calls.work_ns[done]) >= LONGEST_POLLING_GAP_NS)
+    return len(np.unique(own[1:][long])) > LARGEST_CHANCE * len(pool)
+
+
+def _batches(
+    group: Sequence[Generation], calls: RankCalls, works: bool
+) -> list[_Batch]:
+    """Decide where the requests of some generations are completed.
+
+    Where the rank never works between two polls, that is one place.
+    """
     places = _places(group, calls)
     done = np.stack([one.done for one in group])
     before, work = calls.anchors_before, calls.work_ns
@@ -178,7 +197,7 @@ def _batches(group: Sequence[Generation], calls: RankCalls) -> list[_Batch]:
     )
     order = np.lexsort((work_ns, latest))
     apart = np.diff(latest[order]) != 0
-    apart |= np.diff(work_ns[order]) >= LONGEST_POLLING_GAP_NS
+    apart |= works & (np.diff(work_ns[order]) >= LONGEST_POLLING_GAP_NS)
     found = []
     for members in np.split(order, np.flatnonzero(apart) + 1):
         last = int(members[-1])

@@ -23,3 +23,6 @@ COSTLY_SHARE = 0.02
 
 #: What recording may take in all without a word [s]. A judgement, not measured.
 COSTLY_S = 0.01
+
+#: What fewer of many times have is chance [1]. A judgement, not measured.
+LARGEST_CHANCE = 0.05

@@ -22,6 +22,7 @@ from skelgen.events.parts import blocks_of, rank_slices, ranks_in
 from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
+from skelgen.symbols.thresholds import LEAST_OF_ALL
 from skelgen.symbols.types import ALL_OUTSTANDING, Fate
 
 
@@ -30,9 +31,9 @@ def all_outstanding(
 ) -> tuple[NDArray[np.uint8], Ages]:
     """Give completions of all that is outstanding one row of ages, or one call.
 
-    Those of a call site that are always of everything, where that is not always as
-    much on some rank. Of waits in a row for one request each the last one is for all of
-    them; the time inside the others is waiting.
+    Those of a call site that are nearly always of everything, where that is not always
+    as much on some rank; where one is not, it keeps its ages. Of waits in a row for one
+    request each the last one is for all of them; the time inside the others is waiting.
 
     Parameters
     ----------
@@ -57,10 +58,11 @@ def all_outstanding(
         return fate, ages
     fate, of_call = fate.copy(), ages.of_call.copy()
     for found in look.ranks():
-        last = found.ends_run & in_turn[found.site] & found.single
-        of_call[found.call[last | at_once[found.site]]] = len(ages.rows)
-        others = in_turn[found.site] & found.single & ~last
-        fate[found.call[others]] = Fate.WAITING
+        of_all = look.of_all(found)
+        once = of_all.calls & at_once[found.site]
+        run = of_all.runs & in_turn[found.site]
+        of_call[found.call[once | (run & found.ends_run)]] = len(ages.rows)
+        fate[found.call[run & ~found.ends_run & ~once]] = Fate.WAITING
     return fate, Ages(of_call, [*ages.rows, (ALL_OUTSTANDING,)])
 
 
@@ -148,21 +150,68 @@ class _Look:
                 own.start + call, site, row, left[call], single, begins, ends
             )
 
+    def of_all(self, found: _Completions) -> _OfAll:
+        """Say which completions of a rank are of everything."""
+        empty = found.left == 0
+        run = np.cumsum(found.begins_run) - 1
+        ends = np.flatnonzero(found.ends_run)
+        runs = empty[ends] & found.single[ends]
+        return _OfAll(empty & self.in_order[found.row], runs[run])
+
     def sites_of_all(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the sites that always complete everything: at once, and in turn."""
-        at_once, in_turn = np.ones(self.sites, bool), np.ones(self.sites, bool)
-        vary = np.zeros((2, self.sites), bool)
+        """Return the sites that complete everything: at once, and in turn."""
+        at_once, in_turn = _SiteCounts(self.sites), _SiteCounts(self.sites)
         for found in self.ranks():
-            leaves = found.left != 0
-            at_once[found.site[leaves | ~self.in_order[found.row]]] = False
-            numbers = _Numbers(self.sites), _Numbers(self.sites)
-            numbers[0].add(found.site, found.row)
+            of_all = self.of_all(found)
+            at_once.add(found.site, found.row, of_all.calls)
             end = np.flatnonzero(found.ends_run)
-            in_turn[found.site[end[leaves[end] | ~found.single[end]]]] = False
             length = end - np.flatnonzero(found.begins_run)
-            numbers[1].add(found.site[end], length)
-            vary |= [one.vary for one in numbers]
-        return at_once & vary[0], in_turn & vary[1]
+            in_turn.add(found.site[end], length, of_all.runs[end])
+        return at_once.mostly_vary, in_turn.mostly_vary
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAll:
+    """Which completions of a rank are of everything.
+
+    Attributes
+    ----------
+    calls : (c,) bool array
+        By themselves.
+    runs : (c,) bool array
+        Those in whose row of single waits the last one leaves nothing.
+    """
+
+    calls: NDArray[np.bool_]
+    runs: NDArray[np.bool_]
+
+
+class _SiteCounts:
+    """How often sites complete everything, and how much that is."""
+
+    def __init__(self, sites: int) -> None:
+        self._numbers = _Numbers(sites)
+        self._times, self._of_all = np.zeros((2, sites), np.int64)
+
+    def add(
+        self,
+        site: NDArray[np.int64],
+        number: NDArray[np.integer],
+        of_all: NDArray[np.bool_],
+    ) -> None:
+        """Take how many requests sites complete, and whether that is everything."""
+        self._numbers.add(site[of_all], number[of_all])
+        self._times += np.bincount(site, minlength=len(self._times))
+        self._of_all += np.bincount(site[of_all], minlength=len(self._times))
+
+    @property
+    def mostly_vary(self) -> NDArray[np.bool_]:
+        """Return the sites that nearly always complete everything, now more, now less.
+
+        A row of waits that something came between is two, and the first leaves some.
+        """
+        found: NDArray[np.bool_] = self._of_all >= LEAST_OF_ALL * self._times
+        return found & self._numbers.vary
 
 
 class _RowsOfSites:

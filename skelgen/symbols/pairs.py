@@ -19,10 +19,8 @@ from skelgen.symbols.key_numbers import factorise_parts
 _STANDS_FOR = {
     "MPI_Test": "MPI_Wait",
     "MPI_Testany": "MPI_Wait",
-    "MPI_Waitany": "MPI_Wait",
     "MPI_Testall": "MPI_Waitall",
     "MPI_Testsome": "MPI_Waitall",
-    "MPI_Waitsome": "MPI_Waitall",
     "MPI_Mrecv": "MPI_Recv",
     "MPI_Imrecv": "MPI_Irecv",
     "MPI_Win_test": "MPI_Win_wait",

@@ -45,3 +45,7 @@ ENOUGH_RANKS_OF_SITE = 4
 
 #: Calls of a rank that are enough to judge by. A judgement, not measured.
 ENOUGH_CALLS_OF_RANK = 1 << 17
+
+#: A call site that completes everything that is outstanding this often does so where it
+#: can [1]. A judgement, not measured.
+LEAST_OF_ALL = 0.9

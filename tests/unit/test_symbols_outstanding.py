@@ -19,7 +19,7 @@ from skelgen.skeleton.proof.plain_simulation import PlainSimulation
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.outstanding import with_all_outstanding
 from skelgen.symbols.types import ALL_OUTSTANDING
-from tests.builders import events
+from tests.builders import EventsBuilder, events
 from tests.changing_neighbours import changing_neighbours
 from tests.skeletons import draft, kept_functions, parts, script
 from tests.summaries import Built, ages, build
@@ -76,16 +76,29 @@ def test_a_completion_that_leaves_a_request_is_not_of_all() -> None:
 
 
 def test_with_a_request_that_is_freed_nothing_is_said_of_all() -> None:
-    builder = changing_neighbours(COUNTS)
+    builder = EventsBuilder(3)
     for rank in range(builder.ranks):
         to, source = (rank + 1) % builder.ranks, (rank - 1) % builder.ranks
         sent = builder.call(rank, "Isend", peer=to, tag=9, size_bytes=8, site=8)
         builder.call(rank, "Request_free", requests=[sent], site=8)
         builder.call(rank, "Recv", peer=source, tag=9, size_bytes=8, site=8)
-        got = builder.call(rank, "Irecv", peer=source, tag=9, size_bytes=8, site=8)
-        sent = builder.call(rank, "Isend", peer=to, tag=9, size_bytes=8, site=8)
-        builder.call(rank, "Waitall", requests=[got, sent], site=5)
+    changing_neighbours(COUNTS, builder=builder)
     assert not all_of(build(builder.events()))
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_one_completion_that_leaves_a_request_keeps_its_ages(in_turn: bool) -> None:
+    builder = changing_neighbours(COUNTS, in_turn=in_turn)
+    changing_neighbours([3], builder=builder, in_turn=in_turn, late=True)
+    changing_neighbours(COUNTS, builder=builder, in_turn=in_turn)
+    built = build(builder.events())
+    found = ages(built.symbols, built.events)
+    # Two of the wait that leaves one: it, and the wait for that one at the end.
+    others = [row for row in found if row != [ALL_OUTSTANDING]]
+    assert found.count([ALL_OUTSTANDING]) == 2 * len(COUNTS)
+    assert sum(map(len, others)) == 2 * 3
+    # Which requests these were comes back from the signature.
+    assert sum(map(len, rows(built))) == 3 * 2 * (2 * sum(COUNTS) + 3)
 
 
 def test_waits_in_a_row_for_all_are_one() -> None:

@@ -12,6 +12,9 @@ from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.share.request_places import Reference
 from skelgen.symbols.types import ALL_OUTSTANDING
 
+#: Helpers that wait by functions which do not wait as MPI_Wait does.
+_OTHER_WAITS = {"MPI_Waitany": "wait_any", "MPI_Waitsome": "wait_some"}
+
 #: Longest list of numbers that stands in a call.
 _LONGEST_LIST = 12
 
@@ -107,6 +110,8 @@ def _one(
     request = Fragment(place, helpers("request", *further))
     if _polls(step):
         return call(depth, helper("poll_for"), [request, nap(around, step)])
+    if step.function in _OTHER_WAITS:
+        return call(depth, helper(_OTHER_WAITS[step.function]), ["1", request])
     if step.kind is CallKind.COMPLETE:
         return call(depth, "MPI_Wait", [request, "MPI_STATUS_IGNORE"])
     if step.kind is CallKind.START:
@@ -123,6 +128,8 @@ def _together(
         return call(depth, "MPI_Startall", words)
     if _polls(step):
         return call(depth, helper("poll_for_all"), [*words, nap(around, step)])
+    if step.function in _OTHER_WAITS:
+        return call(depth, helper(_OTHER_WAITS[step.function]), words)
     return call(depth, "MPI_Waitall", [*words, helper("status")])
 
 
@@ -133,6 +140,8 @@ def _scattered(
         words: list[Word] = [str(count), slots, nap(around, step)]
         return call(depth, helper("poll_for_places"), words)
     name = "start_all" if step.kind is CallKind.START else "wait_all"
+    if step.function in _OTHER_WAITS:
+        name = f"{_OTHER_WAITS[step.function]}_places"
     return call(depth, helper(name), [str(count), slots])
 
 

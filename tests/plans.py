@@ -242,6 +242,7 @@ def _no_statistics(ranks: int) -> RankGroup:
         zero,
         zero,
         spread,
+        zero,
         (np.zeros((0, 2), np.int32),),
         (np.zeros((ranks, 2, 0)),),
         zero[0],

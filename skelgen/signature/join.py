@@ -32,6 +32,7 @@ def joined(parts: Sequence[RankGroup]) -> RankGroup:
         polls=np.concatenate([part.polls for part in parts], axis=1),
         nap_ns=np.concatenate([part.nap_ns for part in parts], axis=1),
         size_bytes=_spread([part.size_bytes for part in parts]),
+        size_steps=np.concatenate([part.size_steps for part in parts], axis=1),
         vectors=tuple(
             np.concatenate(_widened(of_leaf, np.nan))
             for of_leaf in zip(*(part.vectors for part in parts), strict=True)

@@ -251,7 +251,10 @@ class _Group:
             "ranks", "samples", "tail_ns", "nest", "leaves", "compute_ns", "mpi_ns",
             "size_bytes",
         )  # fmt: skip
-        optional = ("peers", "vectors", "idle_ns", "polls", "nap_ns", "tail_idle_ns")
+        optional = (
+            "peers", "vectors", "idle_ns", "polls", "nap_ns", "size_steps",
+            "tail_idle_ns",
+        )  # fmt: skip
         self.fields = field.mapping(required, optional)
         self.symbols = symbols
         self.rows = rows
@@ -286,6 +289,7 @@ class _Group:
             polls=self._sums("polls", leaves),
             nap_ns=self._sums("nap_ns", leaves),
             size_bytes=again.read(fields["size_bytes"]),
+            size_steps=self._sums("size_steps", leaves),
             peers=self._peers(known),
             vectors=read_vectors(fields.get("vectors"), leaves, self.ranks),
             tail_ns=self._tail(fields["tail_ns"]),

@@ -97,6 +97,46 @@ def totals_of(
     return np.ascontiguousarray(np.concatenate(totals).T)
 
 
+def steps_of(
+    leaf: NDArray[np.int32],
+    wanted: NDArray[np.bool_],
+    values: Iterable[PositionValues],
+    ranks: int,
+) -> NDArray[np.float64]:
+    """Sum how far a quantity is from its value at the occurrence before.
+
+    Parameters
+    ----------
+    leaf : (n,) int32 array
+        Leaf of each position of the string.
+    wanted : (leaves,) bool array
+        Leaves that are looked at; others have 0.
+    values : iterable of (n,) int64 array or RankValues
+        The quantity at each position, for each rank.
+    ranks : int
+
+    Returns
+    -------
+    (leaves, ranks) float64 array
+    """
+    found = np.zeros((len(wanted), ranks))
+    if not wanted.any():
+        return found
+    for column, of_rank in enumerate(values):
+        before = np.full(len(wanted), np.nan)
+        for part in blocks(len(leaf), len(wanted)):
+            place = np.flatnonzero(wanted[leaf[part]])
+            own = leaf[part][place]
+            order = np.argsort(own, kind="stable")
+            own, value = own[order], of_rank[part][place][order].astype(np.float64)
+            first = np.diff(own, prepend=-1) != 0
+            steps = np.abs(np.diff(value, prepend=0.0))
+            steps[first] = np.nan_to_num(np.abs(value - before[own])[first])
+            found[:, column] += np.bincount(own, steps, minlength=len(wanted))
+            before[own] = value  # of equal ones the last stays
+    return found
+
+
 def _together(
     values: Iterable[PositionValues], length: int
 ) -> Iterator[Sequence[PositionValues]]:

@@ -23,6 +23,7 @@ from skelgen.signature.spread import (
     sampled_positions,
     samples_of_each,
     spread_of,
+    steps_of,
     totals_of,
 )
 from skelgen.signature.trip_groups import may_be_told_apart, told_apart
@@ -285,6 +286,9 @@ class _Work:
             return np.stack(found, axis=1)
 
         known = self.symbols
+        size_bytes = spread(known.size_bytes)
+        vary = np.array((size_bytes.least < size_bytes.most).any(axis=1), ndmin=1)
+        sizes = (self._of(known.size_bytes.__getitem__, rank) for rank in ranks)
         return RankGroup(
             ranks=ranks,
             nest=nest,
@@ -294,7 +298,8 @@ class _Work:
             idle_ns=sums(known.idle_call, known.idle_ns),
             polls=sums(known.waiting_call, known.polls),
             nap_ns=sums(known.waiting_call, known.nap_ns),
-            size_bytes=spread(self.symbols.size_bytes),
+            size_bytes=size_bytes,
+            size_steps=steps_of(leaf, vary, sizes, len(ranks)),
             peers=self._peers(nest, leaf, ranks[0]),
             vectors=self._vectors(nest, leaf, ranks),
             tail_ns=self.symbols.tail_ns[list(ranks)].astype(np.float64),

@@ -122,6 +122,9 @@ class RankGroup:
         them [ns]: part of `mpi_ns`; sums over the occurrences.
     size_bytes : Spread
         Bytes that the call sends; for receives what arrived [bytes].
+    size_steps : (leaves, ranks) float64 array
+        How far the bytes of an occurrence are from those of the one before it, sum over
+        the occurrences [bytes].
     peers : tuple of (m, 2) int32 array
         For each leaf whose symbol has a VARYING peer the relative partner of each
         occurrence, run-length coded (partner, repeats), the same for all ranks of
@@ -143,6 +146,7 @@ class RankGroup:
     polls: NDArray[np.float64]
     nap_ns: NDArray[np.float64]
     size_bytes: Spread
+    size_steps: NDArray[np.float64]
     peers: tuple[NDArray[np.int32], ...]
     vectors: tuple[NDArray[np.float64], ...]
     tail_ns: NDArray[np.float64]

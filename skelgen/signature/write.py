@@ -180,6 +180,7 @@ def _group(group: RankGroup, names: list[str]) -> list[str]:
         *_rows("polls", group.polls),
         *_rows("nap_ns", group.nap_ns),
         *_table("size_bytes", spread_lines(group.size_bytes, group.ranks, group.count)),
+        *_rows("size_steps", group.size_steps),
         *_table("peers", peer_lines(group.peers)),
         *_table("vectors", vector_lines(group.vectors, group.ranks)),
     ]

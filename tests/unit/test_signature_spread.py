@@ -1,5 +1,7 @@
 """Statistics at leaves: the kernel, its twin, and which occurrences are kept."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from skelgen.signature.spread import (
     spread_of,
     statistics,
     statistics_of_ranks,
+    steps_of,
     totals_of,
 )
 from skelgen.signature.thresholds import MOST_SAMPLES
@@ -137,3 +140,24 @@ def test_no_leaves_have_no_statistics():
     assert spread.total.shape == (0, 2)
     assert spread.histogram.shape == (0, 2, 1)
     assert spread.samples.shape == (0, 2, 0)
+
+
+@given(values_at_leaves, st.lists(st.booleans(), min_size=5, max_size=5))
+def test_steps_are_those_from_one_occurrence_to_the_next(rows, wanted):
+    leaf, values = columns(rows)
+    values %= 1 << 40  # sums are exact
+    found = steps_of(leaf, np.array(wanted), [values, values // 2], 2)
+    for column, of_rank in enumerate((values, values // 2)):
+        for number, looked_at in enumerate(wanted):
+            own = of_rank[leaf == number].tolist()
+            steps = [abs(b - a) for a, b in pairwise(own)]
+            assert found[number, column] == (sum(steps) if looked_at else 0)
+
+
+def test_steps_go_on_from_one_block_to_the_next(monkeypatch):
+    random = np.random.default_rng(5)
+    leaf = np.concatenate([np.arange(3), random.integers(0, 3, 500)]).astype(np.int32)
+    values = random.integers(0, 1000, (2, len(leaf)))
+    whole = steps_of(leaf, np.ones(3, bool), values, 2)
+    monkeypatch.setattr(spread_module, "_BLOCK", 7)
+    assert_same(steps_of(leaf, np.ones(3, bool), values, 2), whole)

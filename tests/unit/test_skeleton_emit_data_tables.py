@@ -69,6 +69,17 @@ def test_a_series_hands_out_its_columns_over_the_run() -> None:
     ]
 
 
+def test_values_that_repeat_are_written_once() -> None:
+    values = np.tile([[1.0, 3.0, 2.0]], 40)[:, :110]
+    for read, written in (("count", 3), ("next", 3), ("now", 110)):
+        tables = ProgramTables()
+        tables.quantity("size", [values], [110], read=read)
+        text = " ".join(lines(tables))
+        assert text.startswith("static struct series size_0 = ")
+        assert f"{{{written}, 0, {written if written == 3 else 110}, 0, " in text
+        assert replayed(tables, text, 110) == values[0].tolist()
+
+
 def test_long_tables_have_lines_that_fit() -> None:
     tables = ProgramTables()
     tables.quantity("gap", [np.arange(400.0).reshape(4, 100) + 0.5], [100])

@@ -47,6 +47,34 @@ def test_close_sizes_become_their_mean() -> None:
     assert sizes(made, 1, "Recv") == [8008]
 
 
+def program_with_sizes(send_bytes: list[int]) -> str:
+    """Rank 0 sends them, one after the other."""
+    lines = ["rank 0", *(f"Send to=1 tag=1 bytes={one}" for one in send_bytes)]
+    lines += ["rank 1", *("Recv from=0 tag=1 bytes=90000" for _ in send_bytes)]
+    return "\n".join(lines)
+
+
+def test_sizes_that_change_to_and_fro_do_so_in_the_skeleton() -> None:
+    rng = random.Random(4)
+    sent = [1024 << rng.randint(0, 4) for _ in range(1000)]
+    values = sizes(plan(signature(program_with_sizes(sent)), 4), 0, "Send")
+    assert len(values) == 250
+    steps, own = (np.abs(np.diff(some)).mean() for some in (values, sent))
+    assert steps == pytest.approx(own, rel=0.35)
+    assert np.mean(values) == pytest.approx(np.mean(sent), rel=0.02)
+    assert min(sent) <= min(values) and max(values) <= max(sent)
+
+
+def test_sizes_that_stay_for_a_while_do_so_in_the_skeleton() -> None:
+    rng = random.Random(4)
+    sent = np.repeat([1024 << rng.randint(0, 4) for _ in range(800)], 10).tolist()
+    values = sizes(plan(signature(program_with_sizes(sent)), 8), 0, "Send")
+    assert len(values) == 1000
+    changes = np.count_nonzero(np.diff(values))
+    assert 30 <= changes <= 150  # of 1,000; 80 in as many calls of the program
+    assert np.mean(values) == pytest.approx(np.mean(sent), rel=0.03)
+
+
 def test_sizes_that_drift_become_a_series_in_the_order_of_time() -> None:
     lines = [
         "rank 0",

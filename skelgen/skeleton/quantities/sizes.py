@@ -1,7 +1,8 @@
 """Give every operation its message sizes, equal at both ends.
 
 Senders decide: a constant where a leaf's sizes lie within 10 % and on one power of
-two, or where it takes little time, else a series of samples. A receive can take the
+two, or where it takes little time, else a series of samples: in the order of time where
+sizes drift, again and again where they change to and fro. A receive can take the
 largest message that is kept for it. Participants of a collective that meet in kept
 calls are linked, and all linked operations take the size of the one that sent most
 (the root's of a broadcast).
@@ -24,6 +25,9 @@ from skelgen.skeleton.quantities.nodes import Nodes, Sized
 from skelgen.skeleton.quantities.series import MOST_COLUMNS, sampled
 from skelgen.skeleton.quantities.vectors import vector_blocks
 from skelgen.skeleton.thresholds import LARGEST_SIZE_RATIO
+
+#: Most values of a series that are kept apart: for less memory.
+MOST_TURNS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,9 @@ def _sent(
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     if columns == 1 or not varies:
         return list(_rounded(_means(sized, rows), unit)[:, np.newaxis])
-    series = (_series(replace(sized, row=row), columns) for row in rows.tolist())
-    return [_rounded(one, unit) for one in series]
+    series = [_series(replace(sized, row=row), columns) for row in rows.tolist()]
+    turns = _turns(sized, rows, series)
+    return [_rounded(_with_mean(one[turns], one.mean()), unit) for one in series]
 
 
 def _varies(group: RankGroup, leaf: int) -> bool:
@@ -124,6 +129,36 @@ def _series(sized: Sized, columns: int) -> NDArray[np.float64]:
     scaled = values * (mean / values.mean())
     least, most = spread.least[leaf, row], spread.most[leaf, row]
     return np.asarray(np.clip(scaled, least, most), np.float64)
+
+
+def _turns(
+    sized: Sized, rows: NDArray[np.int64], series: Sequence[NDArray[np.float64]]
+) -> NDArray[np.int64]:
+    """Return which values occurrences take: all of them in turn, or each for a while.
+
+    From one call to the next sizes change as much as in the application, on average.
+    """
+    columns, often = len(series[0]), sized.occurrences
+    values = np.stack(series)
+    swing = np.abs(values - np.roll(values, 1, axis=1)).sum() / columns
+    group, leaf = sized.group, sized.leaf
+    step = group.size_steps[leaf, rows].sum() / group.count[leaf]
+    slowly = np.arange(columns)
+    if not step or often * len(rows) > MOST_TURNS:
+        return slowly
+    each = max(1, round(float(swing / step)))
+    if often < 2 * columns * each:
+        return slowly
+    return np.asarray(np.arange(often) // each % columns)
+
+
+def _with_mean(values: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
+    """Scale values within their limits to a mean."""
+    own = values.mean()
+    if not own or own == mean:
+        return values
+    least, most = values.min(), values.max()
+    return np.asarray(np.clip(values * (mean / own), least, most), np.float64)
 
 
 def _rounded(values: NDArray[np.float64], unit: int) -> NDArray[np.float64]:

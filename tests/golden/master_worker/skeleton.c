@@ -122,14 +122,10 @@ struct serving {
 static const char *const section_names[] = {
 	"rank 0: start", "rank 0: loop 1", "rank 1: loop 1", "rank 2: start", "rank 2: loop 1",
 };
-static struct series gap_0 =
-	{12, 0, 12, 0, (const double[]){0.2324, 0.1843, 0.1843, 0.2324, 0.1843, 0.1843, 0.2324,
-	0.1843, 0.1843, 0.2324, 0.1843, 0.1843}};
+static struct series gap_0 = {3, 0, 3, 0, (const double[]){0.2324, 0.1843, 0.1843}};
 static const int shifts_1[2] = {1, 2};
 static const int due_2[3] = {1, 8, 4};
-static struct series gap_3 =
-	{12, 0, 12, 0, (const double[]){0.2885, 0.2764, 0.2764, 0.2885, 0.2764, 0.2764, 0.2885,
-	0.2764, 0.2764, 0.2885, 0.2764, 0.2764}};
+static struct series gap_3 = {3, 0, 3, 0, (const double[]){0.2885, 0.2764, 0.2764}};
 static const struct serving serving_0 = {
 	2, 1, 1, 12, 64, shifts_1, due_2,
 };

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,6 +179,7 @@ class ProgramTables:
         *,
         owner: Hashable = None,
         read: str = "count",
+        once: bool = True,
     ) -> Fragment:
         """Return an expression for a quantity.
 
@@ -196,6 +198,8 @@ class ProgramTables:
         read : str
             Helper that reads a series: ``count`` of integers, ``next`` of others, or
             ``now`` where answers say how far all are.
+        once : bool
+            Whether a run reads it n times, not more.
         """
         found = [_shortened(np.asarray(array, np.float64)) for array in values]
         if all(np.array_equal(a, found[0]) for a in found) and found[0].shape[1] == 1:
@@ -206,7 +210,8 @@ class ProgramTables:
             return self._single(stem, single, by_row, whole=read == "count")
         key = (owner, stem, *(array.tobytes() for array in found))
         if owner is None or key not in self._known:
-            self._series(key, stem, found, occurrences)
+            once = once and read != "now"
+            self._series(key, stem, found, occurrences, once=once)
         table, at = _table(self._known[key]), _at(len(found))
         text = f"{read}(&{table.text}{at.text})"
         return Fragment(text, helpers(read) | table.uses | at.uses)
@@ -233,12 +238,18 @@ class ProgramTables:
         stem: str,
         values: Sequence[NDArray[np.float64]],
         occurrences: Sequence[int],
+        *,
+        once: bool,
     ) -> None:
         """Define series: columns, by row or not, occurrences, now, values."""
         entries = []
         uses = helpers("series")
-        for array, often in zip(values, occurrences, strict=True):
+        for array, times in zip(values, occurrences, strict=True):
             rows = array[:1] if (array == array[:1]).all() else array
+            often = times
+            if once and rows.shape[1] == times:
+                often = _period(rows)
+                rows = rows[:, :often]
             words = ", ".join(word for row in rows for word in _words(row))
             if rows.size == 1:
                 entries.append(f"ONE({words})")
@@ -278,7 +289,7 @@ class ProgramTables:
         same = bool((values == values[:1]).all())
         if period <= 2 * len(runs) or not same:
             first = values[:, :period].astype(float)
-            return self.quantity(stem, [first], [period], owner=owner)
+            return self.quantity(stem, [first], [period], owner=owner, once=False)
         key = (owner, stem, values.tobytes())
         if owner is None or key not in self._known:
             name = self._name(key, stem)
@@ -309,7 +320,7 @@ def _shortened(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def _period(values: NDArray[np.int64]) -> int:
+def _period(values: NDArray[Any]) -> int:
     """Return after how many values they repeat, for as long as they last."""
     n = int(values.shape[1])
     if n > _LONGEST_PERIOD_SEARCH:

@@ -46,6 +46,21 @@ static NOINLINE void CASE(iprobe)(int calls)
 		CALL(Iprobe)(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
+/* Two polls in turn, as of a rank that waits for a message or for its own send. */
+static NOINLINE void CASE(polls)(int calls)
+{
+	MPI_Request request;
+	int flag;
+
+	CALL(Irecv)(buffer, 1, MPI_DOUBLE, 0, 1, MPI_COMM_SELF, &request);
+	for (int i = 0; i < calls; i += 2) {
+		CALL(Iprobe)(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+		CALL(Test)(&request, &flag, MPI_STATUS_IGNORE);
+	}
+	PMPI_Cancel(&request);
+	CALL(Wait)(&request, MPI_STATUS_IGNORE);
+}
+
 /* Irregular calls: any of a thousand tags, any size, both, any of 64 places in the program. */
 static NOINLINE void CASE(tags)(int calls)
 {

@@ -122,5 +122,6 @@ FLOOR(13, Type_vector, (int n, int length, int stride, MPI_Datatype t, MPI_Datat
       (n, length, stride, t, new))
 FLOOR(14, Type_commit, (MPI_Datatype * t), (t))
 FLOOR(15, Type_free, (MPI_Datatype * t), (t))
+FLOOR(16, Test, (MPI_Request * r, int *flag, MPI_Status *s), (r, flag, s))
 
 #endif

@@ -48,6 +48,7 @@ CASES = (
     Case("request", "Irecv, Wait", limit_ns=40),
     Case("wildcard", "Irecv ANY, Send, Wait", limit_ns=40),
     Case("iprobe", "Iprobe, nothing there", limit_ns=40),
+    Case("polls", "Iprobe and Test in turn"),
     Case("halo", "halo step, 4 neighbours", limit_ns=40),
     Case("pingpong", "8-byte ping-pong", ranks=2, limit_ns=40, calls=CALLS // 20),
     Case("tags", "Send, any of 1,000 tags"),

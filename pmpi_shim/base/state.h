@@ -107,6 +107,9 @@ struct skelgen_poll {
 	uint64_t queued_us;
 };
 
+/* So many different polls can take turns and still be one record each. */
+#define SKELGEN_POLLS_IN_TURN 4
+
 #define KNOWN_LISTS 64
 
 /* Places for the shapes of the latest calls (intern/shape.c). */
@@ -201,7 +204,9 @@ struct skelgen_stream {
 	struct skelgen_foreign *foreign;
 	size_t foreign_count;
 	size_t foreign_room;
-	struct skelgen_poll poll;
+	struct skelgen_poll poll; /* the latest, and those that take turns with it */
+	struct skelgen_poll other_polls[SKELGEN_POLLS_IN_TURN - 1];
+	size_t other_poll_count;
 
 	/* scratch of completions and vectors */
 	MPI_Request *held; /* what a completion was given */

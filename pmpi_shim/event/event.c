@@ -5,6 +5,7 @@
 #include "base/mpi_library.h"
 #include "encode/mapped_file.h"
 #include "event/clock_record.h"
+#include "event/failed_polls.h"
 #include "event/run_queue.h"
 #include "event/touched_memory.h"
 #include "event/unpredicted.h"
@@ -204,10 +205,8 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 	return x;
 }
 
-/* Write the run of failed polls that was held back, without a look at what it names. */
-void skelgen_flush_poll(struct skelgen_stream *s)
+static void write_polls(struct skelgen_stream *s, const struct skelgen_poll *poll)
 {
-	struct skelgen_poll *poll = &s->poll;
 	struct extras x = {
 		.gap = poll->begin - poll->previous_end,
 		.duration = poll->end - poll->begin,
@@ -219,25 +218,34 @@ void skelgen_flush_poll(struct skelgen_stream *s)
 		.plain = true,
 	};
 
-	if (!poll->count)
-		return;
-	poll->count = 0;
-	s->special &= ~(uint64_t)SKELGEN_SPECIAL_POLL;
 	if (poll->shape)
 		emit(s, poll->shape, &poll->call, &x);
 }
 
+/* Write the failed polls that were held back, without a look at what they name. */
+void skelgen_flush_poll(struct skelgen_stream *s)
+{
+	struct skelgen_poll held[SKELGEN_POLLS_IN_TURN];
+	size_t count = skelgen_take_polls(s, held);
+
+	for (size_t i = 0; i < count; i++)
+		write_polls(s, &held[i]);
+}
+
 /*
- * Hold back a failed poll: as long as it repeats, it stays one record. Its shape is defined now:
- * when the record is written its communicator may be freed, or MPI closed.
+ * Hold back a failed poll: as long as it repeats, also in turn with others, it stays one record.
+ * Its shape is defined now: when the record is written its communicator may be freed, or MPI
+ * closed.
  */
 static void first_poll(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
 		       uint64_t end)
 {
+	bool joins = skelgen_poll_joins(s, begin);
 	struct extras x = collect(s, begin, end);
 	struct skelgen_shape *shape;
 
-	skelgen_flush_poll(s);
+	if (!joins)
+		skelgen_flush_poll(s);
 	shape = shape_of(s, call);
 	s->overhead = 0; /* what its definition took counts as polling */
 	s->special &= ~(uint64_t)SKELGEN_SPECIAL_OVERHEAD;
@@ -292,7 +300,8 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 		call = &deep;
 	}
 	if (call->flags & SKELGEN_SHAPE_NOT_READY) {
-		if (!skelgen_poll_again(s, call, begin, end))
+		if (!skelgen_poll_again(s, call, begin, end) &&
+		    !skelgen_poll_in_turn(s, call, begin, end))
 			first_poll(s, call, begin, end);
 		return;
 	}

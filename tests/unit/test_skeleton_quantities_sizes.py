@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,9 @@ def test_sizes_that_change_to_and_fro_do_so_in_the_skeleton() -> None:
     steps, own = (np.abs(np.diff(some)).mean() for some in (values, sent))
     assert steps == pytest.approx(own, rel=0.35)
     assert np.mean(values) == pytest.approx(np.mean(sent), rel=0.02)
+    # Of each size as many as were sent: one or two of ten times 16, scaled to the mean.
+    parts = [np.mean(np.isclose(values, 1024 << i, rtol=0.2)) for i in range(5)]
+    assert min(parts) > 0.15 and sum(parts) == pytest.approx(1)
     assert min(sent) <= min(values) and max(values) <= max(sent)
 
 
@@ -73,6 +77,20 @@ def test_sizes_that_stay_for_a_while_do_so_in_the_skeleton() -> None:
     changes = np.count_nonzero(np.diff(values))
     assert 30 <= changes <= 150  # of 1,000; 80 in as many calls of the program
     assert np.mean(values) == pytest.approx(np.mean(sent), rel=0.03)
+
+
+@pytest.mark.parametrize("steps", [0.0, 1e-300, 1e300])
+def test_any_steps_between_sizes_give_a_plan(steps: float) -> None:
+    rng = random.Random(4)
+    sent = [1024 << rng.randint(0, 4) for _ in range(1000)]
+    given = signature(program_with_sizes(sent))
+    groups = [
+        replace(group, size_steps=np.full_like(group.size_steps, steps))
+        for group in given.groups
+    ]
+    values = sizes(plan(replace(given, groups=tuple(groups)), 4), 0, "Send")
+    assert len(values) == (250 if steps > 1 else 16)
+    assert min(sent) <= min(values) and max(values) <= max(sent)
 
 
 def test_sizes_that_drift_become_a_series_in_the_order_of_time() -> None:

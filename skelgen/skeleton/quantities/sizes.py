@@ -100,9 +100,16 @@ def _sent(
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     if columns == 1 or not varies:
         return list(_rounded(_means(sized, rows), unit)[:, np.newaxis])
-    series = [_series(replace(sized, row=row), columns) for row in rows.tolist()]
-    turns = _turns(sized, rows, series)
-    return [_rounded(_with_mean(one[turns], one.mean()), unit) for one in series]
+    of_rows = [replace(sized, row=row) for row in rows.tolist()]
+    mixed = [_mixture(one, columns) for one in of_rows]
+    turns = _turns(sized, rows, mixed)
+    if turns is None:
+        return [_rounded(_series(one, columns), unit) for one in of_rows]
+    means = _means(sized, rows).tolist()
+    return [
+        _rounded(_with_mean(one[turns], mean), unit)
+        for one, mean in zip(mixed, means, strict=True)
+    ]
 
 
 def _varies(group: RankGroup, leaf: int) -> bool:
@@ -131,10 +138,44 @@ def _series(sized: Sized, columns: int) -> NDArray[np.float64]:
     return np.asarray(np.clip(scaled, least, most), np.float64)
 
 
+def _mixture(sized: Sized, columns: int) -> NDArray[np.float64]:
+    """Return sizes of a node as its histogram has them, large and small in turn."""
+    spread, leaf, row = sized.group.size_bytes, sized.leaf, sized.row
+    counts = spread.histogram[leaf, row]
+    samples = spread.samples[leaf, row]
+    samples = samples[~np.isnan(samples)]
+    bins = np.frexp(np.maximum(samples, 0.5))[1]
+    places, values = [], []
+    for number, often in enumerate(_shared_out(counts, columns).tolist()):
+        own = samples[bins == number]
+        if not len(own):  # none of these few was drawn: the middle of the bin
+            own = np.array([0.75 * 2.0**number if number else 0.0])
+        values += own[np.arange(often) * len(own) // max(often, 1)].tolist()
+        places += ((np.arange(often) + 0.5) / max(often, 1)).tolist()
+    least, most = spread.least[leaf, row], spread.most[leaf, row]
+    order = np.argsort(places, kind="stable")
+    return np.asarray(np.clip(np.array(values)[order], least, most), np.float64)
+
+
+def _shared_out(counts: NDArray[np.int64], places: int) -> NDArray[np.int64]:
+    """Divide places in the proportions of some counts, by the largest remainders.
+
+    Examples
+    --------
+    >>> _shared_out(np.array([0, 5, 1, 2]), 4).tolist()
+    [0, 3, 0, 1]
+    """
+    exact = counts * (places / max(int(counts.sum()), 1))
+    found: NDArray[np.int64] = np.floor(exact).astype(np.int64)
+    left = places - int(found.sum())
+    found[np.argsort(found - exact, kind="stable")[:left]] += 1
+    return found
+
+
 def _turns(
     sized: Sized, rows: NDArray[np.int64], series: Sequence[NDArray[np.float64]]
-) -> NDArray[np.int64]:
-    """Return which values occurrences take: all of them in turn, or each for a while.
+) -> NDArray[np.int64] | None:
+    """Return which values occurrences take in turn; None where sizes hardly swing.
 
     From one call to the next sizes change as much as in the application, on average.
     """
@@ -143,12 +184,10 @@ def _turns(
     swing = np.abs(values - np.roll(values, 1, axis=1)).sum() / columns
     group, leaf = sized.group, sized.leaf
     step = group.size_steps[leaf, rows].sum() / group.count[leaf]
-    slowly = np.arange(columns)
-    if not step or often * len(rows) > MOST_TURNS:
-        return slowly
+    rounds = often * step / (2 * columns)  # of swings
+    if not 0 < swing <= rounds or often < 2 * columns or often * len(rows) > MOST_TURNS:
+        return None
     each = max(1, round(float(swing / step)))
-    if often < 2 * columns * each:
-        return slowly
     return np.asarray(np.arange(often) // each % columns)
 
 

@@ -112,10 +112,10 @@ static const struct row {
 	const char *name;
 	void (*work[KINDS])(int calls);
 } rows[] = {
-	ROW(send),  ROW(allreduce), ROW(request), ROW(wildcard), ROW(iprobe),
-	ROW(polls), ROW(halo),      ROW(step),    ROW(pingpong), ROW(tags),
-	ROW(sizes), ROW(both),      ROW(sites),   ROW(anything), ROW(amr),
-	{NULL, {NULL, NULL, NULL}},
+	ROW(send),     ROW(allreduce), ROW(request), ROW(wildcard),
+	ROW(iprobe),   ROW(polls),     ROW(halo),    ROW(step),
+	ROW(pingpong), ROW(tags),      ROW(sizes),   ROW(both),
+	ROW(sites),    ROW(anything),  ROW(amr),     {NULL, {NULL, NULL, NULL}},
 };
 
 static struct {

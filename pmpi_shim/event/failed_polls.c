@@ -83,8 +83,7 @@ static void spread(struct skelgen_poll *held, size_t count, uint64_t end)
 }
 
 /* Give away the runs that are held back, with times that do not overlap; return how many. */
-size_t skelgen_take_polls(struct skelgen_stream *s,
-			  struct skelgen_poll held[SKELGEN_POLLS_IN_TURN])
+size_t skelgen_take_polls(struct skelgen_stream *s, struct skelgen_poll held[SKELGEN_POLLS_IN_TURN])
 {
 	size_t count = s->other_poll_count + 1;
 	bool in_turn = false;

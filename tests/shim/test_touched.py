@@ -28,10 +28,15 @@ pytestmark = [
 def test_so_much_is_touched_between_calls(lab: Lab, tmp_path: Path, mib: int) -> None:
     """Of some MiB a processor remembers where they are, which must not hide them."""
     program = [str(lab.compile("touches")), str(mib)]
-    run = lab.launch(1, program, tmp_path, preload=str(lab.shim))
-    assert run.exit_code == 0, run.errors
-    (trace,) = run.traces
-    (seen,) = trace.tables["touched"].values()
+    for attempt in range(4):  # a look that lost its core was dear: there is no other
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        run = lab.launch(1, program, folder, preload=str(lab.shim))
+        assert run.exit_code == 0, run.errors
+        (trace,) = run.traces
+        (seen,) = trace.tables["touched"].values()
+        if seen["looks"]:
+            break
     assert seen["looks"] > 0
     for looks, kib in (("looks", "kib"), ("broad_looks", "broad_kib")):
         found = seen[kib] / 1024 / max(seen[looks], 1)

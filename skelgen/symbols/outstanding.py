@@ -190,7 +190,7 @@ class _SiteCounts:
     """How often sites complete everything, and how much that is."""
 
     def __init__(self, sites: int) -> None:
-        self._numbers = _Numbers(sites)
+        self._vary = np.zeros(sites, bool)
         self._times, self._of_all = np.zeros((2, sites), np.int64)
 
     def add(
@@ -199,19 +199,21 @@ class _SiteCounts:
         number: NDArray[np.integer],
         of_all: NDArray[np.bool_],
     ) -> None:
-        """Take how many requests sites complete, and whether that is everything."""
-        self._numbers.add(site[of_all], number[of_all])
+        """Take how much sites of one rank complete, and whether that is everything."""
+        numbers = _Numbers(len(self._vary))
+        numbers.add(site[of_all], number[of_all])
+        self._vary |= numbers.vary
         self._times += np.bincount(site, minlength=len(self._times))
         self._of_all += np.bincount(site[of_all], minlength=len(self._times))
 
     @property
     def mostly_vary(self) -> NDArray[np.bool_]:
-        """Return the sites that nearly always complete everything, now more, now less.
+        """Return sites that nearly always complete everything, on some rank now more.
 
         A row of waits that something came between is two, and the first leaves some.
         """
         found: NDArray[np.bool_] = self._of_all >= LEAST_OF_ALL * self._times
-        return found & self._numbers.vary
+        return found & self._vary
 
 
 class _RowsOfSites:

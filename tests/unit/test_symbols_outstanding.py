@@ -70,6 +70,24 @@ def test_ranks_with_other_numbers_of_neighbours_keep_their_ages() -> None:
     assert not any(all_of(built, rank) for rank in range(3))
 
 
+def test_a_site_that_varies_changes_none_that_only_differs_between_ranks() -> None:
+    builder = changing_neighbours(COUNTS)
+    for _ in range(20):
+        for rank in range(builder.ranks):
+            made = [
+                builder.call(rank, "Isend", peer=rank, tag=9, size_bytes=8, site=8)
+                for _ in range(rank + 1)
+            ]
+            for _ in made:
+                builder.call(rank, "Recv", peer=rank, tag=9, size_bytes=8, site=8)
+            builder.call(rank, "Waitall", requests=made, site=9)
+    built = build(builder.events())
+    for rank in range(builder.ranks):
+        found = ages(built.symbols, built.events, rank)
+        assert found.count([ALL_OUTSTANDING]) == len(COUNTS)
+        assert found.count([*range(rank + 1, 0, -1)]) == 20
+
+
 def test_a_completion_that_leaves_a_request_is_not_of_all() -> None:
     built = build(changing_neighbours(COUNTS, late=True).events())
     assert not all_of(built)

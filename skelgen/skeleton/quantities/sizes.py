@@ -147,11 +147,13 @@ def _mixture(sized: Sized, columns: int) -> NDArray[np.float64]:
     bins = np.frexp(np.maximum(samples, 0.5))[1]
     places, values = [], []
     for number, often in enumerate(_shared_out(counts, columns).tolist()):
+        if not often:
+            continue
         own = samples[bins == number]
         if not len(own):  # none of these few was drawn: the middle of the bin
             own = np.array([0.75 * 2.0**number if number else 0.0])
-        values += own[np.arange(often) * len(own) // max(often, 1)].tolist()
-        places += ((np.arange(often) + 0.5) / max(often, 1)).tolist()
+        values += own[np.arange(often) * len(own) // often].tolist()
+        places += ((np.arange(often) + 0.5) / often).tolist()
     least, most = spread.least[leaf, row], spread.most[leaf, row]
     order = np.argsort(places, kind="stable")
     return np.asarray(np.clip(np.array(values)[order], least, most), np.float64)

@@ -26,11 +26,11 @@ struct skelgen_touched {
 	bool wanted;  /* marks are to be taken away at the end of this call */
 	bool marking; /* they were */
 	uint64_t begin;
-	uint64_t marked;  /* when */
-	uint64_t spent;   /* on looking [units] */
-	uint64_t own_kib; /* that looking touches by itself */
-	uint32_t gaps;    /* long ones since the last look */
-	uint32_t skipped; /* of these, before the next look */
+	uint64_t marked;   /* when */
+	uint64_t spent_ns; /* on looking, of processor time */
+	uint64_t own_kib;  /* that looking touches by itself */
+	uint32_t gaps;     /* long ones since the last look */
+	uint32_t skipped;  /* of these, before the next look */
 	uint32_t random;
 	enum skelgen_look kind; /* of the next look */
 	struct skelgen_looks looks[SKELGEN_LOOK_KINDS];

@@ -134,12 +134,15 @@ static bool read_marks(uint64_t *kib)
 	return n == 0;
 }
 
-/* Looking took the time since then, which is no computation; return the time now. */
-static uint64_t spend(struct skelgen_stream *s, uint64_t since)
+/*
+ * Looking took the time since then, which is no computation; return the time now. What others had
+ * of that time was not dear: on a crowded machine there would hardly be another look.
+ */
+static uint64_t spend(struct skelgen_stream *s, uint64_t since, uint64_t since_cpu_ns)
 {
 	uint64_t now = skelgen_now();
 
-	s->touched.spent += now - since;
+	s->touched.spent_ns += skelgen_thread_cpu_ns() - since_cpu_ns;
 	s->overhead += now - since;
 	s->special |= SKELGEN_SPECIAL_OVERHEAD;
 	return now;
@@ -149,13 +152,14 @@ static uint64_t spend(struct skelgen_stream *s, uint64_t since)
 void skelgen_touched_begin(struct skelgen_stream *s)
 {
 	struct skelgen_touched *touched = &s->touched;
+	uint64_t cpu_ns = skelgen_thread_cpu_ns();
 
 	*touched = (struct skelgen_touched){.begin = skelgen_now(), .random = 1};
 	touched->marked = touched->begin;
 	if (s->thread || !skelgen.sampling)
 		return;
 	touched->known = take_marks_away() && read_marks(&touched->own_kib);
-	spend(s, touched->begin);
+	spend(s, touched->begin, cpu_ns);
 }
 
 /* Whether marks are to be taken away behind the call that begins now. */
@@ -165,7 +169,8 @@ static bool is_time(struct skelgen_touched *touched, uint64_t now)
 	uint64_t before = touched->marked - touched->begin;
 
 	touched->gaps++;
-	if (touched->spent * COST_PARTS > lived || before + before / APART_PARTS > lived)
+	if (touched->spent_ns * COST_PARTS > skelgen_us_of(lived) * 1000 ||
+	    before + before / APART_PARTS > lived)
 		return false;
 	if (touched->skipped) {
 		touched->skipped--;
@@ -192,6 +197,7 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 	struct skelgen_looks *looks = &touched->looks[touched->kind];
 	uint64_t since = touched->marked;
 	uint64_t kib = 0;
+	uint64_t cpu_ns;
 
 	if (!touched->known)
 		return begin;
@@ -208,6 +214,7 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 	if (begin - since <= skelgen.long_gap)
 		return begin; /* taking marks away made it long */
 	touched->marking = false;
+	cpu_ns = skelgen_thread_cpu_ns();
 	touched->known = read_marks(&kib);
 	if (touched->known) {
 		looks->count++;
@@ -215,7 +222,7 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 		looks->us += skelgen_us_of(begin - since);
 	}
 	draw(touched);
-	return spend(s, begin);
+	return spend(s, begin, cpu_ns);
 }
 
 /* A call has ended: take the marks away if that is wanted. */
@@ -223,10 +230,11 @@ void skelgen_touched_mark(struct skelgen_stream *s)
 {
 	struct skelgen_touched *touched = &s->touched;
 	uint64_t begin = skelgen_now();
+	uint64_t cpu_ns = skelgen_thread_cpu_ns();
 
 	touched->wanted = false;
 	touched->known = touched->marking = take_marks_away();
-	touched->marked = spend(s, begin);
+	touched->marked = spend(s, begin, cpu_ns);
 }
 
 /* Write what was found, and what that took. */
@@ -238,7 +246,7 @@ void skelgen_touched_write(struct skelgen_stream *s)
 
 	if (!s->touched.known)
 		return;
-	p = skelgen_put_varint(p, skelgen_us_of(s->touched.spent));
+	p = skelgen_put_varint(p, s->touched.spent_ns / 1000);
 	for (int i = 0; i < SKELGEN_LOOK_KINDS; i++) {
 		p = skelgen_put_varint(p, looks[i].count);
 		p = skelgen_put_varint(p, looks[i].kib);

@@ -58,7 +58,7 @@ def touched_of(files: Sequence[RankFile]) -> Touched | None:
 
 
 def looking_s(files: Sequence[RankFile]) -> float:
-    """Return what looking at memory took, all ranks [s]."""
+    """Return the processor time that looking at memory took, all ranks [s]."""
     told = (f.definitions.touched for f in files)
     return sum(one.looking_us for one in told if one is not None) / _US_PER_S
 

@@ -240,7 +240,7 @@ class TouchedMemory:
     Attributes
     ----------
     looking_us : int
-        What looking took [us].
+        Processor time that looking took [us].
     narrow : Looks
         Each at one gap between two calls.
     broad : Looks

@@ -118,8 +118,8 @@ class RankGroup:
     idle_ns : (leaves, ranks) float64 array
         Time before the call in which the rank slept, sum over the occurrences [ns].
     polls, nap_ns : (leaves, ranks) float64 arrays
-        Polls before the call that found nothing, and how long the rank slept between
-        them [ns]: part of `mpi_ns`; sums over the occurrences.
+        Polls and probes before the call, itself among them if it is one, and how long
+        the rank slept between them [ns]: part of `mpi_ns`; sums over the occurrences.
     size_bytes : Spread
         Bytes that the call sends; for receives what arrived [bytes].
     size_steps : (leaves, ranks) float64 array

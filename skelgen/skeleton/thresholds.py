@@ -119,8 +119,8 @@ LEAST_IDLE_SHARE = 0.01
 #: judgement, not measured.
 SHORTEST_COMPUTE_US = 0.02
 
-#: Polls that found nothing before each occurrence of a call from which on a skeleton
-#: polls as well [1]: fewer may be chance. A judgement, not measured.
+#: Polls for each occurrence of a call from which on a skeleton polls as well [1]: fewer
+#: may be chance. A judgement, not measured.
 LEAST_POLLS = 1.0
 
 #: Share of a wait that is sleep between polls, from which on a skeleton sleeps between

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import CallKind, Events, function_info
+from skelgen.events import CallKind, Calls, Events, function_info
 from skelgen.events.away import asleep_before
 from skelgen.events.narrow import PIECE, Amounts
 from skelgen.events.parts import ranks_together
@@ -144,8 +144,8 @@ class _Sparse:
         self._amounts = [np.empty((amounts, 0), np.int64)]
 
     def add(self, amounts: Sequence[NDArray[np.int64]], first: int) -> None:
-        """Take those of the calls from `first` on whose first amount is not 0."""
-        some = np.flatnonzero(amounts[0])
+        """Take those of the calls from `first` on that have any of the amounts."""
+        some = np.flatnonzero(np.any(amounts, axis=0))
         self._calls.append(some + first)
         self._amounts.append(np.stack([one[some] for one in amounts]))
 
@@ -170,25 +170,24 @@ def _spend(
     Returns
     -------
     (3, calls) int64 array or None
-        Waiting [ns], polls that found nothing, and how much of the waiting was sleep
-        between polls [ns].
+        Waiting [ns], polls and probes, and how much of the waiting was sleep between
+        them [ns].
     """
     folded = fate[own] == _COMPUTATION
     waiting = None
     polls = np.flatnonzero(fate[own] == _WAITING)
-    if len(polls):
-        calls = events.calls
+    asked = _asked(events.calls, size_bytes, own)
+    if len(polls) or asked is not None:
+        waiting = np.zeros((3, len(spent)), np.int64)
+        waiting[1] = 0 if asked is None else asked
         gaps, amid = _polling(events, asleep, fate, own)
         folded[amid] = False
-        waiting = np.zeros((3, len(spent)), np.int64)
         waiting[0, gaps] = spent[gaps]
         spent[gaps] = 0
         if asleep is not None:
             waiting[2, gaps] = asleep[gaps]
             waiting[0] += waiting[2]
             asleep[gaps] = 0
-        failed = (calls.shapes["flags"][calls.shape[own]] & FAILED_POLL) != 0
-        waiting[1] = np.where(failed, size_bytes[own], 0)
         rows = np.concatenate([polls, amid])
         waiting[0, rows] += events.spent_ns(rows + own.start)
     rows = np.flatnonzero(folded)
@@ -250,6 +249,20 @@ def _polling(
     gaps = polling[after] & idle
     amid = local & polling[after]
     return np.flatnonzero(gaps), np.flatnonzero(amid)
+
+
+def _asked(calls: Calls, size_bytes: Amounts, own: slice) -> NDArray[np.int64] | None:
+    """Return how often each call asked, None where none ever did.
+
+    Polls in a row that found nothing are one call.
+    """
+    asking = [_asks(name) for name in calls.functions]
+    if not any(asking):
+        return None
+    asks = np.array(asking)[calls.shapes["function"]]
+    failed = (calls.shapes["flags"] & FAILED_POLL) != 0
+    shape = calls.shape[own]
+    return np.where((asks & failed)[shape], size_bytes[own], asks[shape])
 
 
 def _asks(function: str) -> bool:

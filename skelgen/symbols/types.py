@@ -160,10 +160,11 @@ class Symbols:
         The same after the last symbol of each rank [ns].
     waiting_call, waiting_ns : (w,) int64 arrays
         Calls that have a symbol and before which the rank polled (failed Test,
-        probes), and how long [ns]: it belongs to the time inside the call.
+        probes), and how long [ns]: it belongs to the time inside the call. With them
+        polls that found at once what they asked for.
     polls, nap_ns : (w,) int64 arrays
-        Polls of these calls that found nothing, and how long the rank slept between
-        them, in all [ns].
+        Polls and probes before these calls, themselves among them, and how long the
+        rank slept between them, in all [ns].
     idle_call, idle_ns : (i,) int64 arrays
         Calls that have a symbol and before which the rank slept, and how long [ns].
     tail_idle_ns : (ranks,) int64 array

@@ -94,10 +94,25 @@ def test_a_rank_that_sleeps_until_there_is_a_message(tmp_path: Path) -> None:
     assert asked < received
 
 
+def test_a_rank_that_finds_at_once_what_it_asks_for(tmp_path: Path) -> None:
+    """It would wait by asking again, not inside MPI."""
+    first, second = (
+        f"  {gap} Test failed bytes=POLLS mpi=10\n" for gap in (100, "GAP")
+    )
+    by_test = BY_TEST.replace(first, "").replace(second, "")
+    assert "poll_for(&request[0], 0);" in text_of(by_test, "10", tmp_path)
+    probe = BY_PROBE.replace(
+        "  100 Iprobe from=0 tag=0 failed bytes=POLLS mpi=10\n", ""
+    )
+    for name in ("Iprobe", "Probe"):
+        text = text_of(probe.replace("Iprobe", name), "10", tmp_path)
+        assert "poll_for_message(peer(1), 0, world.comm, " in text
+
+
 def test_one_look_before_some_waits_is_chance(tmp_path: Path) -> None:
-    waits = BY_TEST.replace("  GAP Test failed bytes=POLLS mpi=10\n", "")
-    text = text_of(waits, "10", tmp_path)
-    assert "poll_for(" in text
+    waits = BY_TEST.replace("Test of=r", "Wait of=r")
+    waits = waits.replace("  GAP Test failed bytes=POLLS mpi=10\n", "")
+    assert "poll_for(" in text_of(waits, "10", tmp_path)
     seldom = text_of(
         waits.replace("  100 Test failed bytes=POLLS mpi=10\n", ""), "10", tmp_path
     )

@@ -5,9 +5,18 @@ Paper: Sodhi and Subhlok 2005, section III-B, identification of cycles.
 """
 
 from skelgen.loops.kernel import fold
-from skelgen.loops.skips import fold_with_skips
+from skelgen.loops.skips import fold_alike, fold_with_skips
 from skelgen.loops.types import Nest
 from skelgen.loops.unfold import expand, positions
 from skelgen.loops.views import children, same
 
-__all__ = ["Nest", "children", "expand", "fold", "fold_with_skips", "positions", "same"]
+__all__ = [
+    "Nest",
+    "children",
+    "expand",
+    "fold",
+    "fold_alike",
+    "fold_with_skips",
+    "positions",
+    "same",
+]

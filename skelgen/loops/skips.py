@@ -17,6 +17,7 @@ before it is taken.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from skelgen.loops.kernel import fold
 from skelgen.loops.parts import items_of, nested
 from skelgen.loops.thresholds import (
+    FEW_ITEMS,
     LARGEST_PATTERN_SHARE,
     LEAST_COMMON_SHARE,
     MOST_ROUND_ENTRIES,
@@ -62,7 +64,33 @@ def fold_with_skips(symbols: NDArray[np.int32]) -> Nest:
     >>> fold_with_skips(string).body_items.tolist()
     [4, 0, 1, 0, 0]
     """
-    exact = fold(symbols)
+    return _with_skips(symbols, fold(symbols))
+
+
+def fold_alike(
+    strings: Mapping[int, NDArray[np.int32]],
+    longest: Callable[[int], int] = lambda own: own,
+) -> dict[int, Nest]:
+    """Fold the strings of ranks, all with skips or none.
+
+    Each item of an exact nest knows what comes before it, and so how long that takes.
+    With skips that is lost. Where one rank has them but another has not, their
+    iterations are not alike. So skips are for runs in which some nest is long.
+
+    Parameters
+    ----------
+    strings : mapping of int to (n,) int32 array
+        Of ranks, symbols not negative.
+    longest : callable
+        Of the longest nest here, the longest one of all processes that fold.
+    """
+    nests = {rank: fold(string) for rank, string in strings.items()}
+    if longest(max(map(len, nests.values()), default=0)) <= FEW_ITEMS:
+        return nests
+    return {rank: _with_skips(strings[rank], nest) for rank, nest in nests.items()}
+
+
+def _with_skips(symbols: NDArray[np.int32], exact: Nest) -> Nest:
     if not _is_torn(exact):
         return exact
     tokens = Tokens.of_symbols(symbols)

@@ -9,8 +9,8 @@ from __future__ import annotations
 #: judgement, not measured.
 MOST_READ_DEPTH = 6
 
-#: Nests with fewer items than this are small: their strings are quickly read. A
-#: judgement, not measured.
+#: Nests with at most so many items are small: their strings are quickly read, and their
+#: skeletons have at most some 3,000 lines. A judgement, not measured.
 FEW_ITEMS = 1000
 
 #: So are those with less than one item for so many symbols. A judgement, not measured.

@@ -32,7 +32,7 @@ from skelgen.events.touched_memory import touched_of
 from skelgen.events.uncounted_calls import passed_on
 from skelgen.events.unrecorded_work import unseen_of
 from skelgen.launch.record import read_facts
-from skelgen.loops import fold_with_skips
+from skelgen.loops import fold_alike
 from skelgen.matching import Matching, match
 from skelgen.matching.equal_families import with_one_for_equal
 from skelgen.matching.threads import order_of_threads, overlapping
@@ -276,13 +276,16 @@ def _groups(
     """Summarise the own ranks; the first process gets the groups of all."""
     keys = team.gather(groups_of(events.calls, symbols, ranks))
     groups = team.share(team.first(lambda: _same_keys(keys)))
-    folded = team.gather(
-        {
-            group[0]: fold_with_skips(_string(events.calls, symbols, group[0]))
-            for group in groups
-            if group[0] in ranks
-        }
-    )
+    strings = {
+        group[0]: _string(events.calls, symbols, group[0])
+        for group in groups
+        if group[0] in ranks
+    }
+
+    def longest(own: int) -> int:
+        return int(team.share(max(team.gather(own), default=0)))
+
+    folded = team.gather(fold_alike(strings, longest))
     nests = team.share({rank: nest for some in folded for rank, nest in some.items()})
     shapes = [(group, nests[group[0]]) for group in groups]
     totals = team.gather(

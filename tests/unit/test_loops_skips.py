@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.loops import expand, fold, fold_with_skips, same
+from skelgen.loops import expand, fold, fold_alike, fold_with_skips, same
+from skelgen.loops.thresholds import FEW_ITEMS
 from tests.loop_programs import execute, loop_program
 from tests.skipping_steps import anything, events, sparse_exchange, steps, strings
 
@@ -34,6 +35,27 @@ def test_ranks_whose_steps_skip_other_calls_have_the_same_loops() -> None:
     ]
     assert [nest.body_items.tolist() for nest in nests] == [[6, 0, 1, 0, 1, 0, 0]] * 4
     assert [nest.trips[0].tolist() for nest in nests] == [[400, 1]] * 4
+
+
+def test_short_nests_have_no_skips() -> None:
+    """Their items know what comes before them."""
+    short = {rank: np.array(steps(events, 20, rank), np.int32) for rank in (3, 5)}
+    nests = fold_alike(short)
+    assert sorted(nests) == [3, 5]
+    for rank, string in short.items():
+        assert same(nests[rank], fold(string))
+        assert not same(nests[rank], fold_with_skips(string))
+
+
+def test_where_one_nest_is_long_all_ranks_may_skip() -> None:
+    strings = {
+        rank: np.array(steps(events, number, rank), np.int32)
+        for rank, number in enumerate((20, 1000))
+    }
+    assert len(fold(strings[1])) > FEW_ITEMS
+    for nests in (fold_alike(strings), fold_alike({0: strings[0]}, lambda own: 1001)):
+        for rank, nest in nests.items():
+            assert same(nest, fold_with_skips(strings[rank]))
 
 
 def test_what_comes_before_and_behind_stays_outside() -> None:

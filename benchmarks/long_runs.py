@@ -1,24 +1,30 @@
 """How much memory and time does a long run of few ranks take?
 
 ``python benchmarks/long_runs.py [--events 1e7,1e8] [--what info,build,phases]
-[--ranks 1]``
+[--ranks 1] [--memory 2e9]``
 
 Traces of a ring exchange with a reduction (six calls an iteration) are written by
 repeating the bytes of one iteration, without ever being in memory. Each command runs in
 a process of its own, because memory is measured by its peak (interpreter and libraries
 included: about 60 MB). Rates are those of processor time. `info` writes its page, too.
 1e8 events are a file of 0.7 GB and take about two minutes.
+
+With ``--memory`` each command may have so many bytes, files that it maps included: it
+runs in a control group of that limit, which needs root.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
@@ -97,11 +103,39 @@ def measure(what: str, folder: Path) -> None:
     print(json.dumps(taken))
 
 
+@contextmanager
+def limited(memory: float | None) -> Iterator[Path | None]:
+    """Give the file that takes processes which may have so much memory [bytes]."""
+    if memory is None:
+        yield None
+        return
+    mounted = Path("/sys/fs/cgroup")
+    older = mounted / "memory"
+    group = (older if older.is_dir() else mounted) / f"long_runs-{os.getpid()}"
+    group.mkdir()
+    try:
+        limit = "memory.limit_in_bytes" if older.is_dir() else "memory.max"
+        (group / limit).write_text(str(int(memory)))
+        yield group / "cgroup.procs"
+    finally:
+        group.rmdir()
+
+
+def run(what: str, folder: str, group: Path | None) -> dict[str, float]:
+    """Measure a command in a process of its own."""
+    command = [sys.executable, __file__, "--measure", what, folder]
+    if group is not None:
+        command = ["sh", "-c", f'echo $$ > {group}; exec "$@"', "sh", *command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(done.stdout))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", default="1e7,1e8")
     parser.add_argument("--what", default="info,build,phases")
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--memory", type=float, help="limit of a command [bytes]")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
@@ -113,14 +147,15 @@ def main() -> None:
     )
     BUILD.mkdir(exist_ok=True)
     for events in given.events.split(","):
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        with (
+            tempfile.TemporaryDirectory(dir=BUILD) as folder,
+            limited(given.memory) as group,
+        ):
             for rank in range(given.ranks):
                 of_rank = int(float(events)) // given.ranks
                 write(Path(folder), of_rank, rank, given.ranks)
             for what in given.what.split(","):
-                command = [sys.executable, __file__, "--measure", what, folder]
-                done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-                taken = json.loads(done.stdout)
+                taken = run(what, folder, group)
                 print(
                     f"{what:8}{int(float(events)):>15,}{taken['seconds']:>9.1f}"
                     f"{taken['cpu_s']:>9.1f}"

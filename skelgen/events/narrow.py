@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import copied_column, zero_column
+
 #: Elements that are converted at a time: for less memory.
 PIECE = 1 << 15
 #: What a narrow element says of a value that needs more bits, or is below 0.
@@ -35,7 +37,7 @@ class NarrowColumn:
     __slots__ = ("_narrow", "_rows", "_values")
 
     def __init__(self, size: int) -> None:
-        self._narrow = np.zeros(size, np.uint32)
+        self._narrow = zero_column(size, np.uint32)
         #: Places and values of those that do not fit, ascending.
         self._rows = np.zeros(0, np.int64)
         self._values = np.zeros(0, np.int64)
@@ -88,7 +90,7 @@ class NarrowColumn:
     def copy(self) -> NarrowColumn:
         """Return another column with the same values."""
         column = NarrowColumn(0)
-        column._narrow = self._narrow.copy()
+        column._narrow = copied_column(self._narrow)
         column._rows, column._values = self._rows, self._values
         return column
 

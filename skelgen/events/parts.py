@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import empty_column
+
 #: Calls of a part.
 _PART = 1 << 15
 
@@ -106,7 +108,7 @@ def looked_up(
     >>> looked_up(np.array([5, 7]), np.array([1, 1, 0], np.int32)).tolist()
     [7, 7, 5]
     """
-    found = np.empty(len(rows), table.dtype) if out is None else out
+    found = empty_column(len(rows), table.dtype) if out is None else out
     for begin in range(0, len(rows), _PART):
         part = slice(begin, begin + _PART)
         found[part] = table[rows[part]]

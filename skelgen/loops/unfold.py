@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen._kernels._unfold import ffi, lib
+from skelgen.columns import empty_column
 from skelgen.errors import InputError
 from skelgen.loops.types import Nest
 
@@ -91,7 +92,7 @@ def _unfold(nest: Nest, *, with_spans: bool) -> tuple[NDArray[np.int32], Spans]:
     status = lib.skelgen_measure(given, extent)
     if status > 0:
         raise _broken("its trip counts do not fit its loops")
-    leaf = np.empty(extent.length, np.int32)
+    leaf = empty_column(extent.length, np.int32)
     executions = extent.executions if with_spans else 0
     found = Spans(
         np.empty(executions, np.int32),

@@ -11,6 +11,7 @@ from skelgen._kernels._match import ffi as wide_ffi
 from skelgen._kernels._match import lib as wide_lib
 from skelgen._kernels._match_narrow import ffi as narrow_ffi
 from skelgen._kernels._match_narrow import lib as narrow_lib
+from skelgen.columns import empty_column
 from skelgen.events import Calls
 from skelgen.matching.joined import JoinedEvents
 from skelgen.matching.roles import ShapeTable
@@ -37,12 +38,12 @@ def join(
         raise MemoryError("no memory for matching")
     messages = min(counts.sends, counts.receives)
     out = ffi.new("struct skelgen_match_output *")
-    lonely = np.empty(len(calls), np.uint8)
+    lonely = empty_column(len(calls), np.uint8)
     wanted = [name for name in _COLUMNS if completions or name not in _COMPLETIONS]
     columns: dict[str, NDArray[Any]] = {name: np.empty(0, number) for name in _COLUMNS}
     for name in wanted:
         size = len(calls) if name in _PER_CALL else messages
-        columns[name] = np.empty(size, np.int64 if name == _BYTES else number)
+        columns[name] = empty_column(size, np.int64 if name == _BYTES else number)
         setattr(out, name, _pointer(columns[name], ffi))
     out.lonely = _pointer(lonely, ffi)
     if lib.skelgen_match(given, counts, out):

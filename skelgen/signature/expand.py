@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import empty_column
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, function_info
+from skelgen.events.parts import looked_up
 from skelgen.events.types import NO_COMMUNICATOR
 from skelgen.loops import positions
 from skelgen.signature.expand_ages import ExpandedAges, completes_all
@@ -52,13 +54,15 @@ def calls_of(signature: Signature) -> Calls:
         With the tags of the symbols, partners as ranks of their communicators, and
         mean sizes. `match` finds the whole matched events of the run in them.
     """
-    expansion, ages = _Expansion(signature), ExpandedAges(signature)
+    ages = ExpandedAges(signature)
     place_of = {
         rank: (group, column)
         for group in signature.groups
         for column, rank in enumerate(group.ranks)
     }
     strings = {id(group): positions(group.nest) for group in signature.groups}
+    calls = sum(len(strings[id(one)]) * len(one.ranks) for one in signature.groups)
+    expansion = _Expansion(signature, calls)
     for rank in range(signature.ranks):
         group, column = place_of[rank]
         leaf = strings[id(group)]
@@ -79,8 +83,8 @@ class _GroupCalls:
     ----------
     plain : list of int
         Symbols whose partner does not vary, each once.
-    place : (n,) int32 array
-        Where the symbol of each call stands among them.
+    place : (leaves,) int32 array
+        Where the symbol of each leaf stands among them.
     varying : list of (int, int, (n,) bool array)
         Leaves whose partner varies, their symbols, and which calls are theirs.
     size_bytes : (leaves, ranks) int64 array
@@ -95,7 +99,7 @@ class _GroupCalls:
             for symbol, runs in zip(symbols, group.peers, strict=True)
         ]
         self.plain = list(number)
-        self.place = np.array(places, np.int32)[leaf]
+        self.place = np.array(places, np.int32)
         self.varying = [
             (at, symbols[at], leaf == at)
             for at, runs in enumerate(group.peers)
@@ -106,9 +110,9 @@ class _GroupCalls:
 
 
 class _Expansion:
-    """Collects the columns rank by rank."""
+    """Fills the columns rank by rank."""
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: Signature, calls: int) -> None:
         self.signature = signature
         self.communicators, self.instance = _communicators(signature)
         kinds = [function_info(name).kind for name in signature.functions]
@@ -125,12 +129,12 @@ class _Expansion:
         ]
         self.groups: dict[int, _GroupCalls] = {}
         self.rows: dict[tuple[int, ...], int] = {}
-        self.shape: list[NDArray[np.uint32]] = []
-        self.size: list[NDArray[np.int64]] = []
-        self.ages: list[NDArray[np.uint32]] = []
+        self.shape = empty_column(calls, np.uint32)
+        self.size_bytes = empty_column(calls, np.int64)
+        self.ages = empty_column(calls, np.uint32)
         self.vector_call: list[NDArray[np.int64]] = []
         self.vectors: list[NDArray[np.object_]] = []
-        self.length = [0]
+        self.first = [0]
 
     def add(
         self,
@@ -143,17 +147,19 @@ class _Expansion:
         if id(group) not in self.groups:
             self.groups[id(group)] = _GroupCalls(group, leaf)
         known = self.groups[id(group)]
+        begin = self.first[-1]
+        own = slice(begin, begin + len(leaf))
         shapes = [self._shape(symbol, rank, VARYING) for symbol in known.plain]
-        shape = np.array(shapes or [0], np.uint32)[known.place]
+        of_leaf = np.array(shapes or [0], np.uint32)[known.place]
+        shape = looked_up(of_leaf, leaf, out=self.shape[own])
         for at, symbol, calls in known.varying:
             runs = group.peers[at]
             of_run = [self._shape(symbol, rank, int(p)) for p in runs[:, 0]]
             shape[calls] = np.repeat(np.array(of_run, np.uint32), runs[:, 1])
-        self.shape.append(shape)
-        self.size.append(known.size_bytes[:, column][leaf])
-        self.ages.append(ages)
+        looked_up(known.size_bytes[:, column], leaf, out=self.size_bytes[own])
+        self.ages[own] = ages
         self._add_vectors(column, group, leaf)
-        self.length.append(len(leaf))
+        self.first.append(own.stop)
 
     def _add_vectors(
         self, column: int, group: RankGroup, leaf: NDArray[np.int32]
@@ -168,7 +174,7 @@ class _Expansion:
                 mean = group.vectors[at][column, side]
                 if not np.isnan(mean).all():
                     sides[at, side] = np.rint(mean[~np.isnan(mean)]).astype(np.int64)
-        self.vector_call.append(calls + sum(self.length))
+        self.vector_call.append(calls + self.first[-1])
         self.vectors.append(sides[leaf[calls]])
 
     def _shape(self, symbol: int, rank: int, varying: int) -> int:
@@ -201,10 +207,10 @@ class _Expansion:
         vectors = self.vectors or [np.empty((0, 2), dtype=object)]
         none = [np.empty(0, np.int64)]
         return Calls(
-            first=np.cumsum(self.length).astype(np.int64),
-            shape=np.concatenate(self.shape),
-            size_bytes=np.concatenate(self.size),
-            ages=np.concatenate(self.ages),
+            first=np.array(self.first, np.int64),
+            shape=self.shape,
+            size_bytes=self.size_bytes,
+            ages=self.ages,
             age_first=age_first,
             age_values=age_values,
             vector_call=np.concatenate(self.vector_call or none),

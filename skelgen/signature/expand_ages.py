@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, function_info
 from skelgen.events.creations import Creations, rows_of
+from skelgen.events.parts import looked_up
 from skelgen.events.reorder import RowsOfAges
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import RankGroup, Signature
@@ -74,7 +75,7 @@ class ExpandedAges:
             if self._all[symbols].any():
                 self._known[id(group)] = self._resolved(symbols, leaf)
             else:
-                self._known[id(group)] = self._row[symbols][leaf]
+                self._known[id(group)] = looked_up(self._row[symbols], leaf)
         return self._known[id(group)]
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

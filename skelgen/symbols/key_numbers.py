@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import empty_column
+
 _SMALLEST, _GROWTH = 1 << 12, 64
 #: Elements of ragged rows that are compared one by one; the others of a row at once.
 _ONE_BY_ONE = 32
@@ -35,7 +37,7 @@ def factorise(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.in
     from skelgen._kernels._factorise import ffi, lib
 
     keys = np.ascontiguousarray(keys, dtype=np.int64)
-    code = np.empty(len(keys), np.int32)
+    code = empty_column(len(keys), np.int32)
     capacity = min(_SMALLEST, len(keys))
     while True:
         bits = max((2 * capacity).bit_length(), 1)
@@ -76,7 +78,7 @@ def factorise_parts(
     >>> code.tolist(), first.tolist()
     ([0, 0, 1, 0, 2], [0, 2, 4])
     """
-    code = np.empty(parts[-1].stop if parts else 0, np.int32)
+    code = empty_column(parts[-1].stop if parts else 0, np.int32)
     keys, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for part in parts:
         key = key_of(part)

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import copied_column
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.matching import Matching
@@ -82,7 +83,7 @@ def distinct_sizes(
     """
     usual = np.zeros(len(key), np.int64)
     usual[row_of_call] = size_bytes  # whatever call comes last
-    code = row_of_call.copy()
+    code = copied_column(row_of_call)
     keys, sizes, known = [key], [np.where(key < 0, 0, usual)], len(key)
     for part in parts:
         rows, size = row_of_call[part], size_bytes[part]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import zero_column
 from skelgen.symbols.key_numbers import combine, factorise, factorise_parts
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
@@ -123,7 +124,7 @@ def strings_of(
     table["size_class"] = classes[combination[first]]
     age_row = decided.ages.of_call[first]
     table["ages"], age_first, age_values = _age_table(age_row, decided.ages)
-    peers = np.zeros(len(symbol), np.int32)
+    peers = zero_column(len(symbol), np.int32)
     if varying is not None and varying.any():
         calls = np.flatnonzero(varying[decided.pairs.of_call] & decided.inside)
         peers[calls] = decided.pairs.peer[decided.pairs.of_call[calls]]

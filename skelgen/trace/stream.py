@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.columns import empty_column
 from skelgen.trace.types import Header, TraceFacts
 from skelgen.trace.workspace import Workspace, dtype, kernel, pointer, run
 
@@ -97,9 +98,9 @@ class EventColumns:
     def of(cls, events: int) -> EventColumns:
         """Return new columns for so many events."""
         return cls(
-            np.empty(events, np.uint32),
-            np.empty(events, np.uint32),
-            *(np.empty(events, np.int64) for _ in range(4)),
+            empty_column(events, np.uint32),
+            empty_column(events, np.uint32),
+            *(empty_column(events, np.int64) for _ in range(4)),
         )
 
     def part(self, begin: int, end: int) -> EventColumns:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen._kernels._select import ffi, lib
+from skelgen.columns import empty_column, joined_columns
 from skelgen.errors import InputError
 from skelgen.loops import Nest
 from skelgen.signature import RankGroup, Signature
@@ -80,8 +81,8 @@ def expand(
         group[list(members.ranks)] = number
     return Expansion(
         first=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        leaf=np.concatenate([leaf for leaf, _ in parts]),
-        weight=np.concatenate([weight for _, weight in parts]),
+        leaf=joined_columns([leaf for leaf, _ in parts]),
+        weight=joined_columns([weight for _, weight in parts]),
         group=group,
     )
 
@@ -117,8 +118,8 @@ def weigh(
     InputError
         When the nest is longer than that or its trip counts do not fit.
     """
-    leaf = np.empty(length, np.int32)
-    weight = np.empty(length, np.float32)
+    leaf = empty_column(length, np.int32)
+    weight = empty_column(length, np.float32)
     columns = [
         np.ascontiguousarray(column, dtype)
         for column, dtype in (

@@ -182,7 +182,7 @@ class Trial:
         for line in self.log.values():
             if key.items() <= line.items():
                 return line
-        line = key | work()
+        line = work() | key
         self.log.append(line)
         return line
 

@@ -176,7 +176,7 @@ def _spend(
     folded = fate[own] == _COMPUTATION
     waiting = None
     polls = np.flatnonzero(fate[own] == _WAITING)
-    asked = _asked(events.calls, size_bytes, own)
+    asked = _asked(events.calls, fate, size_bytes, own)
     if len(polls) or asked is not None:
         waiting = np.zeros((3, len(spent)), np.int64)
         waiting[1] = 0 if asked is None else asked
@@ -251,18 +251,21 @@ def _polling(
     return np.flatnonzero(gaps), np.flatnonzero(amid)
 
 
-def _asked(calls: Calls, size_bytes: Amounts, own: slice) -> NDArray[np.int64] | None:
+def _asked(
+    calls: Calls, fate: NDArray[np.uint8], size_bytes: Amounts, own: slice
+) -> NDArray[np.int64] | None:
     """Return how often each call asked, None where none ever did.
 
     Polls in a row that found nothing are one call.
     """
-    asking = [_asks(name) for name in calls.functions]
-    if not any(asking):
-        return None
-    asks = np.array(asking)[calls.shapes["function"]]
+    asks = np.array([_asks(name) for name in calls.functions], bool)
+    asks = asks[calls.shapes["function"]]
     failed = (calls.shapes["flags"] & FAILED_POLL) != 0
+    if not (asks | failed).any():
+        return None
     shape = calls.shape[own]
-    return np.where((asks & failed)[shape], size_bytes[own], asks[shape])
+    found = asks[shape] & (fate[own] != _COMPUTATION)
+    return np.where(failed[shape], size_bytes[own], found)
 
 
 def _asks(function: str) -> bool:

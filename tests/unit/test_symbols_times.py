@@ -95,6 +95,26 @@ def test_sleep_between_polls_is_waiting_whatever_its_length():
     assert symbols.idle_ns.tolist() == [70_000]
 
 
+def test_polls_that_find_at_once_count_and_other_tests_do_not():
+    symbols = times_of("""
+        rank 0
+          Irecv from=1 tag=1 bytes=8 as=r
+          Test of=r mpi=12
+          Test_cancelled mpi=1
+          Probe from=1 tag=2 mpi=5
+          Recv from=1 tag=2 bytes=8
+          Test_cancelled mpi=1
+          Recv from=1 tag=3 bytes=8
+        rank 1
+          Send to=0 tag=1 bytes=8
+          Send to=0 tag=2 bytes=8
+          Send to=0 tag=3 bytes=8
+    """)
+    assert symbols.waiting_call.tolist() == [1, 4]
+    assert symbols.polls.tolist() == [1, 1]
+    assert symbols.waiting_ns.tolist() == [0, 5]
+
+
 def test_a_look_at_the_clock_amid_polling_is_waiting():
     symbols = times_of("""
         rank 0

@@ -190,6 +190,14 @@ static void draw(struct skelgen_touched *touched)
 	touched->kind = (touched->kind + 1) % SKELGEN_LOOK_KINDS;
 }
 
+/* How long the rank had its core since then, as far as a sample before this call tells [us]. */
+static uint64_t computed_us(const struct skelgen_stream *s, uint64_t since, uint64_t begin)
+{
+	uint64_t gap_us = skelgen_us_of(begin - since);
+
+	return gap_us > s->lost_us ? gap_us - s->lost_us : 0;
+}
+
 /* The gap before this call was long: count its marks, or have them taken away behind the call. */
 uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 {
@@ -198,6 +206,7 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 	uint64_t since = touched->marked;
 	uint64_t kib = 0;
 	uint64_t cpu_ns;
+	uint64_t us;
 
 	if (!touched->known)
 		return begin;
@@ -211,15 +220,16 @@ uint64_t skelgen_touched_count(struct skelgen_stream *s, uint64_t begin)
 		since = s->last_end;
 	if (touched->kind == SKELGEN_LOOK_BROAD && skelgen_us_of(begin - since) < BROAD_US)
 		return begin;
-	if (begin - since <= skelgen.long_gap)
-		return begin; /* taking marks away made it long */
+	us = computed_us(s, since, begin);
+	if (us <= skelgen_us_of(skelgen.long_gap))
+		return begin; /* taking marks away made it long, or others that had the core */
 	touched->marking = false;
 	cpu_ns = skelgen_thread_cpu_ns();
 	touched->known = read_marks(&kib);
 	if (touched->known) {
 		looks->count++;
 		looks->kib += kib > touched->own_kib ? kib - touched->own_kib : 0;
-		looks->us += skelgen_us_of(begin - since);
+		looks->us += us;
 	}
 	draw(touched);
 	return spend(s, begin, cpu_ns);

@@ -212,10 +212,11 @@ def executed(run: Path) -> Counter[str]:
     """Count the communicating calls of a recorded run by function, all ranks.
 
     Those that wait until someone comes who can be served depend on who comes together.
+    Probes only ask for what a receive takes: in a skeleton they are polls.
     """
     calls = collect(open_trace(run)).calls
     names = np.array(calls.functions)[calls.shapes["function"][calls.shape]]
-    local = (CallKind.LOCAL, CallKind.COMMUNICATOR)
+    local = (CallKind.LOCAL, CallKind.COMMUNICATOR, CallKind.PROBE)
     found = Counter(n for n in names.tolist() if function_info(n).kind not in local)
     del found["MPI_Waitsome"]
     return found

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops.types import Nest
+from skelgen.loops.views import children
 
 _NO_TRIPS = np.zeros(0, np.int64)
 
@@ -34,6 +36,16 @@ class Part:
     symbol: int
     body: tuple[Part, ...] = ()
     trips: NDArray[np.int64] = field(default_factory=lambda: _NO_TRIPS)
+
+
+def part_of(nest: Nest, item: int) -> Part:
+    """Return an item of a nest with all that is in it."""
+    items = int(nest.body_items[item])
+    if not items:
+        return Part(int(nest.symbol[item]))
+    body = tuple(part_of(nest, inner) for inner in children(nest, item))
+    rows = nest.trips[slice(*nest.trips_first[item : item + 2])]
+    return Part(-1, body, np.repeat(rows[:, 0], rows[:, 1]))
 
 
 def loop_of(body: tuple[Part, ...], trips: NDArray[np.int64]) -> tuple[Part, ...]:
@@ -114,6 +126,24 @@ def divided(
         loops = [Part(-1, *one) for one in zip(bodies, trips, strict=True)]
         found = [(*own, loop) for own, loop in zip(found, loops, strict=True)]
     return found
+
+
+def trips_apart(loop: Part, count: int) -> tuple[Part, ...]:
+    """Return the first trips of a loop, each by itself, and the loop of the others.
+
+    Parameters
+    ----------
+    loop : Part
+    count : int
+        How many trips stand by themselves. An execution may have fewer.
+    """
+    trips = loop.trips
+    first = np.cumsum(trips) - trips
+    trip = np.arange(int(trips.sum())) - np.repeat(first, trips)
+    bodies = divided(loop.body, np.minimum(trip, count), count + 1)
+    own = [(trips > number).astype(np.int64) for number in range(count)]
+    others = np.maximum(trips - count, 0)
+    return tuple(map(partial(Part, -1), bodies, [*own, others]))
 
 
 def first_apart(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -295,7 +295,8 @@ def _groups(
         ]
     )
     sums = [_sum(of_group) for of_group in zip(*totals, strict=True)]
-    outlines, wanted = team.share(team.first(lambda: outlines_of(shapes, sums)))
+    table = symbols.table
+    outlines, wanted = team.share(team.first(lambda: outlines_of(shapes, sums, table)))
     parts = team.gather(rank_groups(events, symbols, outlines, wanted, ranks))
     return [joined(list(chain(*of_group))) for of_group in zip(*parts, strict=True)]
 

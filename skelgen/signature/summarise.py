@@ -63,7 +63,7 @@ def summarise(
     own = [nests[ranks[0]] for ranks in groups.values()]
     shapes = list(zip(groups.values(), own, strict=True))
     totals = [total_compute(events.calls, symbols, *shape) for shape in shapes]
-    outlines, wanted = outlines_of(shapes, totals)
+    outlines, wanted = outlines_of(shapes, totals, symbols.table)
     parts = rank_groups(events, symbols, outlines, wanted, everyone)
     return signature_of(events, symbols, list(map(joined, parts)), provenance)
 
@@ -195,6 +195,7 @@ class Outline:
 def outlines_of(
     groups: Sequence[tuple[tuple[int, ...], Nest]],
     totals: Sequence[NDArray[np.int64] | None],
+    table: NDArray[np.void],
 ) -> tuple[list[Outline], int]:
     """Write out the loops whose trips compute differently, and count.
 
@@ -204,6 +205,8 @@ def outlines_of(
         Ranks of each group and the nest of their string.
     totals : sequence of int64 array or None
         From `total_compute`, of all its ranks.
+    table : (s,) SYMBOL_DTYPE array
+        The symbols.
 
     Returns
     -------
@@ -212,10 +215,9 @@ def outlines_of(
         Samples of each leaf.
     """
     outlines = []
-    for (ranks, folded), total in zip(groups, totals, strict=True):
-        nest = folded
-        if total is not None:
-            nest = told_apart(folded, positions(folded), [total])
+    name = np.unique(table[["function", "site"]], return_inverse=True)[1]
+    nests = told_apart([nest for _, nest in groups], totals, name)
+    for (ranks, _), nest in zip(groups, nests, strict=True):
         leaves = int((nest.body_items == 0).sum())
         count = occurrences(positions(nest), leaves)
         outlines.append(Outline(ranks, nest, count))

@@ -22,7 +22,3 @@ FEWEST_EXECUTIONS = 4
 #: Trips differ when this share of all computation stands in another trip than an
 #: average says [1]. A judgement, not measured.
 LEAST_MISPLACED_SHARE = 0.005
-
-#: And when the trip with most has so many times that with least [1]. A judgement, not
-#: measured.
-LEAST_TRIP_FACTOR = 2.0

@@ -8,137 +8,135 @@ loop is written out, or its first trip is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.loops import Nest
+from skelgen.loops import Nest, children, positions
+from skelgen.loops.parts import NestWriter, Part, part_of, trips_apart
 from skelgen.signature.thresholds import (
     FEWEST_EXECUTIONS,
     LEAST_MISPLACED_SHARE,
-    LEAST_TRIP_FACTOR,
     MOST_ITEMS_WRITTEN_OUT,
     MOST_TRIPS_WRITTEN_OUT,
 )
 
 
 def told_apart(
-    nest: Nest, leaf: NDArray[np.int32], compute_ns: Iterable[NDArray[np.int64]]
-) -> Nest:
-    """Write out the loops whose trips differ in computation.
+    nests: Sequence[Nest],
+    totals_ns: Sequence[NDArray[np.int64] | None],
+    name: NDArray[np.int64],
+) -> list[Nest]:
+    """Write out trips of loops whose computation differs from that of the others.
+
+    Nests with the same loops around the same calls stay alike.
 
     Parameters
     ----------
-    nest : Nest
-    leaf : (n,) int32 array
-        Leaf of each element of the expanded string.
-    compute_ns : iterable of (n,) int64 arrays
-        Computation before each element, on each rank [ns].
+    nests : sequence of Nest
+    totals_ns : sequence of (n,) int64 array or None
+        Computation before each element of the expanded string of each nest [ns]; None
+        where it has no loop that `may_be_told_apart`.
+    name : (symbols,) int64 array
+        Equal for symbols that are the same call.
 
     Returns
     -------
-    Nest
-        Expands to the same string.
+    list of Nest
+        Expand to the same strings.
     """
-    loops = _loops(nest)
-    if not loops or len(leaf) == 0:
-        return nest
-    total: NDArray[np.float64] = np.zeros(len(leaf))
-    for one in compute_ns:
-        total += one
-    of_leaf = np.bincount(leaf, total)
-    first_leaf = np.concatenate(([0], np.cumsum(nest.body_items == 0)))
-    least = LEAST_MISPLACED_SHARE * float(total.sum())
-    heads: dict[int, int] = {}
-    for item in loops:
-        begin = int(first_leaf[item])
-        for at in range(begin, begin + int(nest.body_items[item])):
-            if of_leaf[at] >= least and item not in heads:
-                head = _head(_trips(nest, item), total[leaf == at], least)
-                if head:
-                    heads[item] = head
-    return _written_out(nest, heads) if heads else nest
+    shapes = [_shape(nest, name) for nest in nests]
+    wanted: dict[Hashable, dict[int, int]] = {}
+    for nest, shape, total_ns in zip(nests, shapes, totals_ns, strict=True):
+        heads = wanted.setdefault(shape, {})
+        if total_ns is not None:
+            for item, head in _heads(nest, total_ns):
+                heads[item] = max(head, heads.get(item, 0))
+    pairs = zip(nests, shapes, strict=True)
+    return [_written_out(nest, wanted[shape]) for nest, shape in pairs]
 
 
 def may_be_told_apart(nest: Nest) -> bool:
     """Say whether a nest has loops that `told_apart` could write out."""
-    return bool(_loops(nest))
+    return next(_loops(nest), None) is not None
 
 
-def _loops(nest: Nest) -> list[int]:
-    candidates = np.flatnonzero(nest.body_items).tolist()
-    return [item for item in candidates if _is_plain(nest, item)]
+def _shape(nest: Nest, name: NDArray[np.int64]) -> Hashable:
+    """Return what nests with the same loops around the same calls have in common."""
+    calls = name[nest.symbol[nest.body_items == 0]]
+    return nest.body_items.tobytes(), calls.tobytes()
 
 
-def _trips(nest: Nest, item: int) -> NDArray[np.int64]:
-    """Return the trips of each execution of a loop."""
-    rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
-    return np.repeat(rows[:, 0], rows[:, 1])
+def _loops(nest: Nest) -> Iterator[int]:
+    """Give the loops that are short, and ran often, and more than one trip."""
+    for item in np.flatnonzero(nest.body_items).tolist():
+        if int(nest.body_items[item]) <= MOST_ITEMS_WRITTEN_OUT:
+            rows = _rows(nest, item)
+            executions = int(rows[rows[:, 0] > 0, 1].sum())
+            if executions >= FEWEST_EXECUTIONS and int(rows[:, 0].max()) > 1:
+                yield item
 
 
-def _is_plain(nest: Nest, item: int) -> bool:
-    """Say whether a loop is short, has no loop inside, and ran often."""
-    items = int(nest.body_items[item])
-    rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
-    return (
-        items <= MOST_ITEMS_WRITTEN_OUT
-        and not nest.body_items[item + 1 : item + 1 + items].any()
-        and int(rows[:, 1].sum()) >= FEWEST_EXECUTIONS
-        and int(rows[:, 0].min()) >= 2
-    )
+def _rows(nest: Nest, item: int) -> NDArray[np.int64]:
+    return nest.trips[slice(*nest.trips_first[item : item + 2].tolist())]
 
 
-def _head(trips: NDArray[np.int64], time: NDArray[np.float64], least: float) -> int:
+def _heads(nest: Nest, total_ns: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Give the loops whose trips differ, and how many trips to write out."""
+    leaf = positions(nest)
+    of_leaf = np.bincount(leaf, total_ns)
+    leaves_before = np.concatenate(([0], np.cumsum(nest.body_items == 0))).tolist()
+    least = LEAST_MISPLACED_SHARE * float(of_leaf.sum())
+    for item in _loops(nest):
+        inner = [one for one in children(nest, item) if not nest.body_items[one]]
+        own = [leaves_before[one] for one in inner]
+        heavy = [at for at in own if of_leaf[at] >= least]
+        if heavy:
+            rows = _rows(nest, item)
+            trips = np.repeat(rows[:, 0], rows[:, 1])
+            heads = (_head(trips, total_ns[leaf == at], least) for at in heavy)
+            if head := next(filter(None, heads), 0):
+                yield item, head
+
+
+def _head(trips: NDArray[np.int64], time: NDArray[np.int64], least: float) -> int:
     """Return how many trips to write out in front of the loop, 0 for none."""
     starts = np.cumsum(trips) - trips
     trip = np.arange(len(time)) - np.repeat(starts, trips)
     few = int(trips.min()) == int(trips.max()) <= MOST_TRIPS_WRITTEN_OUT
     trip = trip if few else np.minimum(trip, 1)
     counts, times = np.bincount(trip), np.bincount(trip, time)
-    means = times / counts
     moved = float(np.abs(times - counts * time.mean()).sum()) / 2
-    if moved < least or means.max() < LEAST_TRIP_FACTOR * means.min():
+    if moved < least:
         return 0
     return int(trips[0]) if few else 1
 
 
-def _written_out(nest: Nest, heads: dict[int, int]) -> Nest:
-    """Repeat the body of each chosen loop in front of it; shorten the loop."""
-    body_items: list[int] = []
-    symbol: list[int] = []
-    rows: list[NDArray[np.int64]] = []
+def _written_out(nest: Nest, heads: Mapping[int, int]) -> Nest:
+    """Put the first trips of each chosen loop in front of it."""
+    if not heads:
+        return nest
+    writer = NestWriter()
 
-    def leaf_at(item: int) -> None:
-        body_items.append(0)
-        symbol.append(int(nest.symbol[item]))
-        rows.append(np.empty((0, 2), np.int64))
+    def copy(items: Iterable[int]) -> None:
+        for item in items:
+            if item in heads or not nest.body_items[item]:
+                writer.put(_apart(nest, item, heads))
+            else:
+                place = writer.begin(_rows(nest, item))
+                copy(children(nest, item))
+                writer.end(place)
 
-    def loop_at(item: int, runs: NDArray[np.int64]) -> None:
-        own = len(symbol)
-        body_items.append(0)
-        symbol.append(-1)
-        rows.append(runs)
-        copy(item + 1, item + 1 + int(nest.body_items[item]))
-        body_items[own] = len(symbol) - own - 1
+    copy(children(nest))
+    return writer.nest()
 
-    def copy(item: int, end: int) -> None:
-        while item < end:
-            items = int(nest.body_items[item])
-            runs = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
-            head = heads.get(item, 0)
-            for _ in range(head):
-                copy(item + 1, item + 1 + items)
-            if not items:
-                leaf_at(item)
-            elif head == 0 or runs[:, 0].max() > head:
-                loop_at(item, runs - np.array([head, 0]))
-            item += 1 + items
 
-    copy(0, len(nest))
-    return Nest(
-        np.array(body_items, np.int32),
-        np.array(symbol, np.int32),
-        np.cumsum([0, *map(len, rows)]).astype(np.int64),
-        np.concatenate(rows),
-    )
+def _apart(nest: Nest, item: int, heads: Mapping[int, int]) -> tuple[Part, ...]:
+    """Return an item with the first trips of chosen loops in front of them."""
+    whole = part_of(nest, item)
+    if whole.symbol >= 0:
+        return (whole,)
+    bodies = (_apart(nest, one, heads) for one in children(nest, item))
+    loop = Part(-1, tuple(part for body in bodies for part in body), whole.trips)
+    return trips_apart(loop, heads[item]) if item in heads else (loop,)

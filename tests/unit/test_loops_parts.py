@@ -15,8 +15,10 @@ from skelgen.loops.parts import (
     items_of,
     loop_of,
     nested,
+    part_of,
     run_lengths,
     skipped,
+    trips_apart,
 )
 
 
@@ -114,3 +116,22 @@ def test_parts_stand_in_the_place_of_leaves() -> None:
 def test_runs_have_their_lengths() -> None:
     assert run_lengths(numbers(0, 0, 5)).tolist() == [[0, 2], [5, 1]]
     assert run_lengths(numbers()).tolist() == []
+
+
+def test_an_item_of_a_nest_is_a_part_with_all_that_is_in_it() -> None:
+    string = [0] + [1, 2, 2] * 2 + [0] + [1, 2] * 3 + [0, 1, 2, 2, 2]
+    nest = fold(np.array(string, np.int32))
+    assert expanded(part_of(nest, 0)) == string
+    assert part_of(nest, 1).symbol == 0
+
+
+def test_the_first_trips_of_a_loop_stand_by_themselves() -> None:
+    inner = Part(-1, B, numbers(4, 5, 6, 7))
+    loop = Part(-1, (*A, inner), numbers(3, 0, 1))
+    first, second, others = trips_apart(loop, 2)
+    assert first.trips.tolist() == [1, 0, 1]
+    assert first.body[1].trips.tolist() == [4, 7]
+    assert second.trips.tolist() == [1, 0, 0]
+    assert second.body[1].trips.tolist() == [5]
+    assert others.trips.tolist() == [1, 0, 0]
+    assert others.body[1].trips.tolist() == [6]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
+from skelgen.phase_execution.course import Course
 from skelgen.phase_execution.interface import WantedOccurrence
 from skelgen.phase_execution.thresholds import (
     LARGEST_PAYING_SHARE,
@@ -88,10 +89,10 @@ def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPl
         When the signature has no phases.
     """
     check_phases(signature)
-    cold = _cold(signature, extent.warm_up)
+    cold, course = _cold(signature, extent.warm_up), Course(signature)
     known = {
         stored.phase.number: [
-            (elapsed_s(signature, one), _wanted(stored, one, one.begin))
+            (course.end_s(one), _wanted(stored, one, one.begin))
             for one in _measurable(stored, cold)
         ]
         for stored in signature.phases
@@ -186,9 +187,8 @@ def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPla
         for stored, one in first
     ]
     found.sort(key=lambda one: int(one.end.sum()))
-    return ExecutionPlan(
-        tuple(found), max(elapsed_s(signature, one) for _, one in first)
-    )
+    course = Course(signature)
+    return ExecutionPlan(tuple(found), max(course.end_s(one) for _, one in first))
 
 
 def check_phases(signature: PhaseSignature) -> None:
@@ -235,23 +235,6 @@ def check_pays(
         f"(skelgen time -- {launch}), predict with a skeleton (skelgen build RUN "
         "--scale K), or allow it with --share 100%"
     )
-
-
-def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
-    """Estimate how long the application ran until an occurrence ended [s].
-
-    The sum over the phases of their occurrences until then times their time, on the
-    rank with the most calls; between stored occurrences they count as evenly spread.
-    """
-    rank = int(np.argmax(signature.counts))
-    total = 0.0
-    for stored in signature.phases:
-        last = stored.occurrences[-1]
-        counts = [*(one.begin[rank] for one in stored.occurrences), last.end[rank]]
-        numbers = (one.number for one in stored.occurrences)
-        before = [*numbers, last.number + last.repeats]
-        total += stored.phase.time_s * float(np.interp(until.end[rank], counts, before))
-    return total
 
 
 def _structure(stored: StoredPhase) -> Hashable:

@@ -77,12 +77,13 @@ def _occurrences(
     if phase.part == PROLOGUE or (phase.part == EPILOGUE and not phase.calls):
         return (_at_an_end(phase, phases, counts),)
     found = []
-    for number, repeats in _stretches(rows):
+    time_ns = phases.time_ns.mean(axis=0)
+    for number, repeats in _stretches(rows, time_ns[rows]):
         begin, end = int(rows[number]), int(rows[number]) + repeats
         found.append(
             Occurrence(
                 number=number,
-                time_s=float(phases.time_ns[:, begin:end].sum(axis=1).mean()) / 1e9,
+                time_s=float(time_ns[begin:end].sum()) / 1e9,
                 begin=tuple(counts[:, begin].tolist()),
                 end=tuple(counts[:, end].tolist()),
                 repeats=repeats,
@@ -91,7 +92,9 @@ def _occurrences(
     return tuple(found)
 
 
-def _stretches(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _stretches(
+    rows: NDArray[np.int64], time_ns: NDArray[np.float64]
+) -> list[tuple[int, int]]:
     """Choose what is stored of a phase: numbers of occurrences, each with repeats.
 
     The first ones alone; then stretches of several, one after the other, where nothing
@@ -99,12 +102,16 @@ def _stretches(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> _stretches(np.arange(10))[-1], _stretches(np.arange(2000))[63:66]
-    ((9, 1), [(63, 1), (64, 5), (69, 5)])
+    >>> _stretches(np.arange(10), np.ones(10))[-1]
+    (9, 1)
+    >>> _stretches(np.arange(2000), np.ones(2000))[63:66]
+    [(63, 1), (64, 5), (69, 5)]
     """
     first = min(len(rows), FIRST_OCCURRENCES)
     found = [(number, 1) for number in range(first)]
-    behind = int(STRETCHED_SHARE * len(rows)) - first
+    spent_ns = np.cumsum(time_ns)
+    most_ns = STRETCHED_SHARE * float(spent_ns[-1])
+    behind = int(np.searchsorted(spent_ns, most_ns, "right")) - first
     if behind > 0:
         length = -(-behind // STRETCHES)
         for number in range(first, first + behind, length):

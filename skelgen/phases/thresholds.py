@@ -25,8 +25,8 @@ LEAST_FEW_TRIPS_SHARE = 0.3
 #: its start. A judgement, not measured.
 FIRST_OCCURRENCES = 64
 
-#: Behind them, stretches are stored up to this share of a phase's occurrences [1]: no
-#: longer part of a run is measured in passing. A judgement, not measured.
+#: Behind them, stretches are stored up to this share of a phase's time [1]: no longer
+#: part of a run is measured in passing. A judgement, not measured.
 STRETCHED_SHARE = 0.1
 
 #: So many stretches: each is small beside all, and files stay small. A judgement, not

@@ -13,6 +13,7 @@ from skelgen.errors import InputError, MachineError
 from skelgen.launch.command import LaunchCommand
 from skelgen.phase_execution import Application, Measured, WantedOccurrence, execute
 from skelgen.phase_execution.backends import choose
+from skelgen.phase_execution.course import Course
 from skelgen.phase_execution.criu import CriuBackend
 from skelgen.phase_execution.estimate import Estimate, estimate, paet_s, uncovered
 from skelgen.phase_execution.interface import BackendProbe
@@ -32,7 +33,6 @@ from skelgen.phase_execution.marks import (
 from skelgen.phase_execution.plan import (
     ExecutedExtent,
     by_images,
-    elapsed_s,
     in_one_run,
 )
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
@@ -154,7 +154,7 @@ def test_a_stretch_of_occurrences_counts_as_all_of_them():
     stretch = Occurrence(64, 1.0, (640, 640), (740, 740), repeats=10)
     long = replace(phase(1, 0, 2000, 0.1), occurrences=(*MAIN.occurrences, stretch))
     known = signature(long)
-    assert elapsed_s(known, stretch) == pytest.approx(7.4)
+    assert Course(known).end_s(stretch) == pytest.approx(7.4)
     times = [*measured(1, [0.2] * 5), Measured(1, 64, 2.0)]
     found = estimate(known, times, np.random.default_rng(1), ERRORS)
     assert found.phases[0].occurrences == 15
@@ -222,15 +222,6 @@ def test_a_backend_that_was_named_and_does_not_work_is_refused(monkeypatch):
     )
     with pytest.raises(MachineError, match="--backend criu: no privilege"):
         choose("criu", signature(MAIN), ExecutedExtent(), Application(HERE, 2))
-
-
-def test_time_until_an_occurrence_counts_what_is_stored_of_all_phases():
-    known = signature(MAIN, LATE)
-    thinned = replace(MAIN, occurrences=(*MAIN.occurrences[:4], MAIN.occurrences[-1]))
-    assert elapsed_s(known, MAIN.occurrences[29]) == pytest.approx(3.0)
-    assert elapsed_s(signature(thinned, LATE), LATE.occurrences[0]) == pytest.approx(
-        5.1
-    )
 
 
 @pytest.mark.parametrize(

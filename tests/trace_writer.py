@@ -186,11 +186,15 @@ class RankWriter:
             self.define("SITE", *words)
         return site
 
-    def type(self, size: int, name: str = "", *, holes: bool = False) -> int:
-        number, new = self._once("type", (size, name, holes))
+    def type(
+        self, size: int, name: str = "", *, holes: bool = False, made: bool = False
+    ) -> int:
+        """Define a datatype that the program made; with holes it always did."""
+        number, new = self._once("type", (size, name, holes, made))
         if new:
             extent = zigzag(0) + zigzag(2 * size if holes else size)
-            rest = extent + varint(0) + varint(not holes) + string(name)
+            combiner = 3 if holes or made else 0
+            rest = extent + varint(combiner) + varint(not holes) + string(name)
             self.define("TYPE", varint(number), varint(size), rest)
         return number
 
@@ -317,6 +321,7 @@ class RankWriter:
         site: int | tuple[int, ...] | None = None,
         varies: str = "",
         holes: bool = False,
+        made: bool = False,
         extras: Any = None,
         **values: int,
     ) -> None:
@@ -324,7 +329,8 @@ class RankWriter:
 
         `flags` are words of enum skelgen_shape_flags; HAS and VECTOR follow from the
         arguments. `requests` is an age, a list of ages, or a reference ``(r,)``.
-        `type_a` and `type_b` are sizes, with `holes` in memory. `varies` are words of
+        `type_a` and `type_b` are sizes, with `holes` in memory, of datatypes that the
+        program `made`. `varies` are words of
         what varies: PEER, LIST.
         `extras` gives lost_us, queued_us, overhead, polls, statuses, foreign, object,
         error.
@@ -342,8 +348,8 @@ class RankWriter:
             "function": self.function(function),
             "flags": bits,
             "comm": comm,
-            "type_a": self.type(type_a, holes=holes) if type_a else 0,
-            "type_b": self.type(type_b, holes=holes) if type_b else 0,
+            "type_a": self.type(type_a, holes=holes, made=made) if type_a else 0,
+            "type_b": self.type(type_b, holes=holes, made=made) if type_b else 0,
             "site": self.site(site) if site is not None else 0,
             "reference": self.reference(requests),
         }

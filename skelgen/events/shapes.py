@@ -44,6 +44,8 @@ UNKNOWN_SITE = "unknown"
 CALLED_BY = " < "
 _FAILED = " (failed)"
 _LARGEST = 2**31 - 1
+#: Most of an element of datatypes that programs make [bytes].
+_PART_BYTES = 8
 _BEGINS = ("init", "init_thread", "session_init")
 _ENDS = ("finalize", "session_finalize")
 _WITH_PEER = (
@@ -246,8 +248,7 @@ def _meaning(file: RankFile, names: Names) -> _Meaning:
         rows["flags"][flagged(raw, flag)] |= bit
     rows["flags"][_with_holes(file, infos)] |= HOLES
     rows["op"] = np.minimum(raw["op"], _LARGEST)
-    element = np.where(raw["type_a"] != 0, raw["bytes_a"], raw["bytes_b"])
-    rows["datatype_bytes"] = np.where(element > _LARGEST, 1, element)
+    rows["datatype_bytes"] = _elements(file, raw)
     sites = {n: names.site(site) for n, site in file.definitions.sites.items()}
     rows["site"] = _mapped(raw["site"], sites, 0)
     return _Meaning(
@@ -261,6 +262,21 @@ def _meaning(file: RankFile, names: Names) -> _Meaning:
         controls=np.array([name == "pcontrol" for name in plain], bool),
         windows=any(on_window(name) for name in functions),
     )
+
+
+def _elements(file: RankFile, raw: NDArray[np.void]) -> NDArray[np.int64]:
+    """Return the size of an element of each shape's datatype [bytes], 0 for none.
+
+    A datatype that the program made is as many elements as it likes: rows of matrices
+    have one for each length.
+    """
+    types = file.definitions.types
+    made = [number for number, one in types.items() if not one.predefined]
+    first = raw["type_a"] != 0
+    size = np.where(first, raw["bytes_a"], raw["bytes_b"]).astype(np.int64)
+    number = np.where(first, raw["type_a"], raw["type_b"])
+    parts = np.isin(number, made) & (size > 0)
+    return np.asarray(np.where(parts, np.gcd(size, _PART_BYTES), size))
 
 
 def flagged(raw: NDArray[np.void], name: str) -> NDArray[np.bool_]:
@@ -300,7 +316,7 @@ def _common_bytes(file: RankFile, shape: np.void) -> int:
     int
         Up to 8 [bytes]: the pieces of memory between the holes.
     """
-    common, ragged = 8, file.definitions.vectors
+    common, ragged = _PART_BYTES, file.definitions.vectors
     for number in (int(shape["vector_a"]), int(shape["vector_b"])):
         if number:
             first, end = ragged.first[number - 1 : number + 1].tolist()

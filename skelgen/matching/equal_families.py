@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Communicator
 from skelgen.events.objects import is_object
-from skelgen.events.types import WILDCARD_SOURCE, WILDCARD_TAG
+from skelgen.events.types import WILDCARD_SOURCE, WILDCARD_TAG, WINDOW_KINDS
 from skelgen.matching.thresholds import MOST_EQUAL_FAMILIES
 from skelgen.matching.types import Matching
 from skelgen.matching.whole_events import match
@@ -107,10 +107,16 @@ def _plain_families(calls: Calls) -> set[int]:
 
 
 def _is_plain(one: Communicator) -> bool:
-    """Say whether messages and collectives are all that it is for."""
-    return not (one.remote or one.kind == "self" or is_object(one))
+    """Say whether calls of others that are like it may use it.
+
+    A communicator for messages and collectives, or a window whose epoch is always open.
+    """
+    if is_object(one):
+        return one.kind == WINDOW_KINDS[-1]
+    return not (one.remote or one.kind == "self")
 
 
 def _alike(one: Communicator) -> Hashable:
     """Return what a call of a communicator depends on."""
-    return (one.members, one.dims, one.periods, one.sources, one.destinations)
+    kind = one.kind if is_object(one) else ""
+    return (kind, one.members, one.dims, one.periods, one.sources, one.destinations)

@@ -27,11 +27,14 @@ class TypeDefinition:
     name : str
     contiguous : bool
         Whether elements lie in memory without holes, inside and between them.
+    predefined : bool
+        Whether MPI defines it, not the program.
     """
 
     size_bytes: int
     name: str
     contiguous: bool
+    predefined: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,9 +191,10 @@ def _read_type(payload: Payload) -> tuple[int, TypeDefinition]:
     number, size = payload.varint(), payload.varint(_LARGEST_SIZE)
     payload.zigzag()  # lower bound
     payload.zigzag()  # extent
-    payload.varint()  # combiner
+    predefined = payload.varint() == trace_format()["TYPE_NAMED"]
     contiguous = bool(payload.varint())
-    return number, TypeDefinition(size, payload.string(), contiguous)
+    name = payload.string()
+    return number, TypeDefinition(size, name, contiguous, predefined)
 
 
 def _read_list(payload: Payload) -> NDArray[np.int64]:

@@ -502,6 +502,21 @@ def test_ranks_keep_their_own_definitions(differences):
         assert calls.size_bytes[2 * rank + 1] == 3 << size
 
 
+@pytest.mark.parametrize(
+    ("size", "made", "element"),
+    [(16, False, 16), (32, False, 32), (16, True, 8), (4224, True, 8), (12, True, 4),
+     (7, True, 1), (2**33, True, 8)],
+)  # fmt: skip
+def test_a_datatype_that_the_program_made_is_many_elements(
+    tmp_path, size, made, element
+):
+    writer = begun(0, 1)
+    writer.event("MPI_Bcast", count_a=1, type_a=size, made=made)
+    calls = collected(tmp_path, writer).calls
+    assert named(calls, 0)["datatype_bytes"] == element
+    assert calls.size_bytes[0] == size
+
+
 def test_records_that_equal_others_are_read_once():
     read = []
 

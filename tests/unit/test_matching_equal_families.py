@@ -60,6 +60,30 @@ def test_many_communicators_of_all_ranks_become_one() -> None:
     assert after.communicators == some.communicators
 
 
+def one_sided(way: str, count: int = MANY) -> Calls:
+    """Return the calls of two ranks that put into windows, all of which are alike."""
+    names = [f"w{i}" for i in range(count)]
+    drawn = random.Random(1).choices(names, k=10 * count)
+    text = ["ranks 2", *(f"window {name} members=0,1" for name in names), "rank *"]
+    for name in names + drawn:
+        text.append(f"Put to=+1 bytes=8 comm={name}:{way}")
+        text.append(f"Win_flush_all comm={name}:{way}")
+    return calls("\n".join(text))
+
+
+def test_many_windows_whose_epochs_are_open_become_one() -> None:
+    some = one_sided("open")
+    assert len(used(some)) == MANY
+    assert len(used(joined(some))) == 1
+
+
+@pytest.mark.parametrize("way", ["fence", "pscw", "lock"])
+def test_windows_with_epochs_of_their_own_stay_what_they_are(way: str) -> None:
+    """An epoch of one would begin inside that of another."""
+    some = one_sided(way)
+    assert joined(some) is some
+
+
 def test_a_few_communicators_stay_what_they_are() -> None:
     lines, names = reductions(MOST_EQUAL_FAMILIES)
     some = program({"*": lines}, names)

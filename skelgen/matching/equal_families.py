@@ -1,8 +1,8 @@
-"""Use one communicator for many of the same ranks, where all calls still meet.
+"""Use one communicator or window for many of the same ranks, if all calls still meet.
 
-Libraries duplicate a communicator for each of their objects. While each has symbols of
-its own, calls that use them in no regular order never fold; how long a call takes does
-not depend on which of them it uses.
+Libraries duplicate a communicator for each of their objects, and have a window for each
+of their arrays. While each has symbols of its own, calls that use them in no regular
+order never fold; how long a call takes does not depend on which of them it uses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MEETINGS = ("whole_event", "send_call", "receive_call", "unmatched")
 
 
 def with_one_for_equal(calls: Calls, matching: Matching) -> Calls:
-    """Use one family of communicators in place of all families of the same ranks.
+    """Use one family of communicators or windows for all families of the same ranks.
 
     Families are left alone where there are few, where a receive leaves its partner or
     tag open, and where any call of the run would then meet another one.
@@ -60,8 +60,8 @@ def with_one_for_equal(calls: Calls, matching: Matching) -> Calls:
     ):
         return calls
     logger.info(
-        "%d communicators have the same ranks as others, and their calls come in the "
-        "same order on all of these: the signature uses the others",
+        "%d communicators and windows have the same ranks as others, and their calls "
+        "come in the same order on all of these: the signature uses the others",
         int(changed.sum()),
     )
     return joint

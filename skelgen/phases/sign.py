@@ -106,6 +106,8 @@ def _stretches(
     (9, 1)
     >>> _stretches(np.arange(2000), np.ones(2000))[63:66]
     [(63, 1), (64, 5), (69, 5)]
+    >>> _stretches(np.arange(2000), np.arange(2000.0))[63:66]  # longer and longer
+    [(63, 1), (64, 18), (82, 18)]
     """
     first = min(len(rows), FIRST_OCCURRENCES)
     found = [(number, 1) for number in range(first)]

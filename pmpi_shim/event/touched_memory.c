@@ -19,8 +19,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Looks cost at most this part of the time, and are further apart the longer a program runs. */
+/*
+ * Looks cost at most this part of the time, and are further apart the longer a program runs. The
+ * first of each kind may cost more: with hundreds of libraries a look takes 10 ms.
+ */
 #define COST_PARTS 200
+#define FIRST_COST_PARTS 100
 #define APART_PARTS 10
 /* Which of so many long gaps is looked at is random: a fixed one is always the same of a loop. */
 #define MOST_SKIPPED 63
@@ -167,9 +171,11 @@ static bool is_time(struct skelgen_touched *touched, uint64_t now)
 {
 	uint64_t lived = now - touched->begin;
 	uint64_t before = touched->marked - touched->begin;
+	bool first = !touched->looks[touched->kind].count;
+	uint64_t parts = first ? FIRST_COST_PARTS : COST_PARTS;
 
 	touched->gaps++;
-	if (touched->spent_ns * COST_PARTS > skelgen_us_of(lived) * 1000 ||
+	if (touched->spent_ns * parts > skelgen_us_of(lived) * 1000 ||
 	    before + before / APART_PARTS > lived)
 		return false;
 	if (touched->skipped) {

@@ -27,6 +27,12 @@ def run_part(lab: Lab, part: str, ranks: int = 1) -> Run:
     return run
 
 
+def test_a_call_without_a_path_fails_as_it_does_without_the_recorder(
+    lab: Lab,
+) -> None:
+    assert "unlink -1 bad address" in run_part(lab, "path").output
+
+
 def streams(folder: Path) -> list[Trace]:
     """Read the files of all threads, the main one's first."""
     return [Trace(path) for path in sorted(folder.glob("rank-*.skt"))]

@@ -1,10 +1,12 @@
 /* Sound programs that do what few do; the first argument chooses the part. */
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int data[64];
 static int handled;
@@ -299,6 +301,15 @@ static void sessions(void)
 #endif
 }
 
+/* As MPICH does; an error, no crash. The headers promise the compiler that there is a path. */
+static void without_a_path(void)
+{
+	const char *volatile nothing = NULL;
+	int result = unlink(nothing);
+
+	printf("unlink %d %s\n", result, errno == EFAULT ? "bad address" : "?");
+}
+
 int main(int argc, char **argv)
 {
 	const char *part = argc > 1 ? argv[1] : "";
@@ -318,6 +329,8 @@ int main(int argc, char **argv)
 	}
 	if (threads && !strcmp(part, "exit"))
 		end_early();
+	if (!strcmp(part, "path"))
+		without_a_path();
 	if (!strcmp(part, "errors"))
 		errors(rank);
 	if (!strcmp(part, "control"))

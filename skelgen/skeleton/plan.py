@@ -8,6 +8,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
 from skelgen.skeleton.keep.expansion import Shares, expand
+from skelgen.skeleton.passes.alike_places import AlikePlaces
 from skelgen.skeleton.passes.blocks_with_holes import BlocksWithHoles
 from skelgen.skeleton.passes.buffered_sends import BufferedSends
 from skelgen.skeleton.passes.call_quantities import CallQuantities
@@ -29,6 +30,7 @@ PASSES: tuple[Pass, ...] = (
     PartitionedMessages(),  # messages in parts that are ready one by one
     WholeEvents(),  # which messages and collectives stay
     CallQuantities(),  # with which bytes and times
+    AlikePlaces(CallQuantities()),  # programs that would be too long
     Proof(),  # whether that finishes
     BufferedSends(CallQuantities()),  # sends that only buffers let finish
     Refusal(),  # what does not finish all the same
@@ -114,7 +116,7 @@ def planned(
     )
     progress.finish()
     return Plan(
-        draft.signature,
+        signature,
         draft.scaling_factor,
         draft.symbols.functions,
         draft.symbols.table,

@@ -99,6 +99,16 @@ TABLE_LINES_PER_LINE = 0.25
 #: build; a judgement, not measured.
 MOST_ITEMS_WITH_REPEATS = 2500
 
+#: Programs with more items are written as a list of steps: as loops they would have
+#: more than 5,000 lines. So many are not searched for stretches, either. A judgement,
+#: not measured.
+MOST_PROGRAM_ITEMS = 2500
+
+#: In such a list each operation takes some four lines. Of more of them, all programs
+#: together, those that are alike are one: half of the lines that a skeleton may have. A
+#: judgement, not measured.
+MOST_OPERATIONS = 2500
+
 #: Most stretches of a program that become functions. It bounds the time of a build; a
 #: judgement, not measured.
 MOST_REPEATS = 30

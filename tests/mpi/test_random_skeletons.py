@@ -18,7 +18,9 @@ from skelgen.errors import UsageError
 from skelgen.reference.compiled_program import COMPILER_FLAGS
 from skelgen.signature import Signature
 from skelgen.skeleton.emit.skeleton_files import render
+from skelgen.skeleton.passes import alike_places
 from skelgen.skeleton.plan import plan
+from skelgen.skeleton.share import routines
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.plans import CALIBRATION
@@ -46,11 +48,16 @@ def drawn(rng: random.Random, mpi: TestMpi) -> Signature:
             return signature
 
 
+@pytest.mark.parametrize("form", ["loops", "list"])
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 @pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
 def test_a_skeleton_of_a_random_program_runs_to_its_end(
-    mpi: TestMpi, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mpi: TestMpi, seed: int, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if form == "list":  # as very long programs are written
+        monkeypatch.setattr(routines, "MOST_PROGRAM_ITEMS", 0)
+        monkeypatch.setattr(alike_places, "MOST_PROGRAM_ITEMS", 0)
+        monkeypatch.setattr(alike_places, "MOST_OPERATIONS", 0)
     # MPI_Compare_and_swap of Open MPI 4.1 crashes over shared memory: ompi#11349.
     monkeypatch.setenv("OMPI_MCA_osc", "^rdma")
     rng = random.Random(1000 + PROGRAMS * MPIS.index(mpi) + seed)

@@ -20,6 +20,7 @@ from skelgen.skeleton.emit.fragments import (
 )
 from skelgen.skeleton.emit.layout import Statement, call, with_comments
 from skelgen.skeleton.emit.ranks import condition
+from skelgen.skeleton.emit.steps_in_turn import steps_in_turn
 from skelgen.skeleton.emit.texts import Section, SharedFunction
 from skelgen.skeleton.share.routines import Routine
 from skelgen.skeleton.thresholds import LEAST_COMMENTED_SHARE, LEAST_SECTION_SHARE
@@ -75,7 +76,7 @@ def _sections(body: _Body) -> tuple[Section, ...]:
         else:
             straights += 1
             title = f"between {straights}"
-        text = body.text([(item,) for item in items], 1)
+        text = steps_in_turn(body) or body.text([(item,) for item in items], 1)
         if number + 1 == len(pieces):
             text += body.tail()
         about = f"{title.capitalize()}: {body.share(items)}."
@@ -100,6 +101,8 @@ def _set_up(body: _Body) -> list[Section]:
 def _pieces(body: _Body) -> list[tuple[list[int], bool]]:
     """Divide the top-level items: large loops by themselves, others together."""
     pieces: list[tuple[list[int], bool]] = []
+    if body.routine.in_turn:
+        return [(body.inside(0, len(body.symbol)), False)]
     for items in body.units():
         long = body.time_us(items) >= LEAST_SECTION_SHARE * body.whole
         large = long and any(body.is_loop(item) for item in items)

@@ -32,6 +32,7 @@ class Draft:
     Attributes
     ----------
     signature : Signature
+        That of the application, or with leaves merged.
     scaling_factor : float
         K [1].
     calls : Calls
@@ -43,7 +44,7 @@ class Draft:
     symbols : PlanSymbols
         Those of the signature, and those that passes added.
     leaves : Signature
-        What the leaves of `strings` name: the signature, or a division of it.
+        That of the application, or a division of it which the leaves of `strings` name.
     dropped : tuple of (str, int, float)
         What is left out: reason, calls, time [s].
     strings : RankStrings

@@ -27,7 +27,11 @@ from skelgen.skeleton.share.divided_calls import (
 from skelgen.skeleton.share.even_sizes import evened
 from skelgen.skeleton.share.repeats import RepeatedItems, repeats
 from skelgen.skeleton.share.request_places import Lifetimes, RequestRole, lifetimes
-from skelgen.skeleton.thresholds import LEAST_LINES_SAVED, LEAST_VARIED_COMPUTE_SHARE
+from skelgen.skeleton.thresholds import (
+    LEAST_LINES_SAVED,
+    LEAST_VARIED_COMPUTE_SHARE,
+    MOST_PROGRAM_ITEMS,
+)
 from skelgen.skeleton.types import TOLD, Operation, Plan, Program
 from skelgen.symbols.types import VARYING
 
@@ -72,6 +76,11 @@ class Routine:
         """Return the time that a rank of the routine stands for, about [us]."""
         around_us = self.tail_us + self.head_us + self.tail_idle_us
         return float(self.item_us.sum() + around_us.mean())
+
+    @property
+    def in_turn(self) -> bool:
+        """Return whether its text is a list of its steps."""
+        return in_turn(self.nests, self.steps)
 
     @property
     def serves(self) -> bool:
@@ -189,10 +198,7 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
     item_us = _item_us(nests[0], steps)
     least_us = LEAST_VARIED_COMPUTE_SHARE * float(item_us.sum() + tail_us.mean())
     steps = [step.plain(least_us) for step in steps]
-    equal = repeats(nests[0], _keys(nests), least=LEAST_LINES_SAVED)
-    nests, steps = apart(nests, steps, equal)
-    alike = repeats(nests[0], _keys(nests, steps, equal), outer=equal)
-    nests, steps = _shared(nests, steps, alike)
+    nests, steps, stretches = _with_stretches(nests, steps)
     lives = Lifetimes()
     for number, nest in enumerate(nests):
         row = next(row for row in range(len(owners)) if owners[order[row]][1] == number)
@@ -206,8 +212,34 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
         tail_us=tail_us,
         head_us=head_us,
         tail_idle_us=tail_idle_us,
-        repeats=alike + equal,
+        repeats=stretches,
         lifetimes=lives,
+    )
+
+
+def _with_stretches(
+    nests: list[Nest], steps: list[CallStep]
+) -> tuple[list[Nest], list[CallStep], tuple[RepeatedItems, ...]]:
+    """Find stretches that share a text, unless all steps are in a list."""
+    if in_turn(nests, steps):
+        return nests, steps, ()
+    equal = repeats(nests[0], _keys(nests), least=LEAST_LINES_SAVED)
+    nests, steps = apart(nests, steps, equal)
+    alike = repeats(nests[0], _keys(nests, steps, equal), outer=equal)
+    nests, steps = _shared(nests, steps, alike)
+    return nests, steps, alike + equal
+
+
+def in_turn(nests: Sequence[Nest], steps: Sequence[CallStep]) -> bool:
+    """Say whether steps that follow no pattern are written as a list of them.
+
+    As loops they would be very long, and not easier to read. Their ranks do the same,
+    and none waits for what it is told.
+    """
+    return (
+        len(nests) == 1
+        and len(nests[0]) > MOST_PROGRAM_ITEMS
+        and all(step.turn not in TOLD for step in steps)
     )
 
 

@@ -74,7 +74,8 @@ def test_the_report_says_what_stands_elsewhere(
     signature = build(events(text)).signature
     assert not any("no pattern" in one for one in plan(signature, 2).report.warnings)
     short(monkeypatch)
-    (doubt,) = [one for one in plan(signature, 2).report.warnings if "no pattern" in one]
+    warnings = plan(signature, 2).report.warnings
+    (doubt,) = [one for one in warnings if "no pattern" in one]
     assert "4 places" in doubt
     assert "3 kinds" in doubt
     assert "40%" in doubt  # 4000 of 10020

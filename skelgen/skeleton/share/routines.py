@@ -234,12 +234,12 @@ def in_turn(nests: Sequence[Nest], steps: Sequence[CallStep]) -> bool:
     """Say whether steps that follow no pattern are written as a list of them.
 
     As loops they would be very long, and not easier to read. Their ranks do the same,
-    and none waits for what it is told.
+    and none serves others or waits for what it is told.
     """
     return (
         len(nests) == 1
         and len(nests[0]) > MOST_PROGRAM_ITEMS
-        and all(step.turn not in TOLD for step in steps)
+        and all(step.turn not in TOLD and step.serving is None for step in steps)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pytest
 from skelgen.loops import Nest, expand, fold, fold_with_skips
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.types import Plan, Program
-from tests.plans import CALIBRATION, Builder, Do
+from tests.plans import CALIBRATION, Builder, Do, Loop
 
 HERE = Path(__file__).parent.parent
 
@@ -135,3 +136,15 @@ def test_the_text_makes_the_calls_of_the_plan(seed: int, tmp_path: Path) -> None
     made = planned(rng, [nest, with_other_trips(rng, nest)])
     for lines, wanted in made_and_planned(made, tmp_path):
         assert lines == wanted
+
+
+@pytest.mark.parametrize("function", ["Alltoall", "Allgather", "Gather", "Scatter"])
+def test_both_counts_of_a_collective_are_read_once_a_call(function: str) -> None:
+    root = 0 if function in ("Gather", "Scatter") else -1
+    sizes = np.array([[8.0, 16.0, 24.0]] * 2)
+    call = Do(f"MPI_{function}", size=sizes, peer=root)
+    made = Builder(2).program([0, 1], Loop(9, [call])).plan()
+    text = render(made, calibration=CALIBRATION)["skeleton.c"]
+    start = text.index(f"MPI_{function}(")
+    read = re.findall(r"count\(&(\w+)\)", text[start : text.index(";", start)])
+    assert len(read) == len(set(read)) == 2

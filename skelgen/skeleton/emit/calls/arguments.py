@@ -103,12 +103,19 @@ def datatype(step: CallStep) -> Fragment:
     return Fragment(f"holes_{step.block_bytes}", frozenset({holes}))
 
 
-def size(around: Surroundings, step: CallStep, unit: int = 1) -> Fragment:
-    """Write a call's count in units of some bytes."""
+def size(
+    around: Surroundings, step: CallStep, unit: int = 1, *, side: str = ""
+) -> Fragment:
+    """Write a call's count in units of some bytes.
+
+    What changes is read from a table, once a call. A call with two counts needs a table
+    for each `side`, for nobody says which of its arguments C looks at first.
+    """
     sizes = [-(-place.size_bytes // unit) for place in step.everywhere]
     values = [array.astype(float) for array in sizes]
     often = [place.occurrences for place in step.everywhere]
-    return around.tables.quantity("size", values, often, owner=step)
+    owner = (step, side) if side else step
+    return around.tables.quantity("size", values, often, owner=owner)
 
 
 def created(around: Surroundings, index: int) -> Fragment:

@@ -65,6 +65,8 @@ def _data(around: Surroundings, index: int) -> list[Word]:
         return [incoming, count, datatype(step)]
     send = [sent(around, index), count, datatype(step)]
     receive = [incoming, count, datatype(step)]
+    if kind not in _COUNTS_SENT | _COUNTS_RECEIVED:
+        receive[1] = size(around, step, step.block_bytes, side="of")
     if kind == "Allgatherv":
         send[1] = around.tables.quantity("size", [_own(around, index)], [1])
     if kind in _COUNTS_SENT:

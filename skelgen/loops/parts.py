@@ -153,11 +153,8 @@ def first_apart(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """
     if len(parts) != 1 or parts[0].symbol >= 0 or not parts[0].trips.all():
         return parts
-    loop = parts[0]
-    begin = np.cumsum(loop.trips) - loop.trips
-    rest = np.delete(np.arange(int(loop.trips.sum())), begin)
-    behind = Part(-1, chosen(loop.body, rest), loop.trips - 1)
-    return (*chosen(loop.body, begin), *((behind,) if len(rest) else ()))
+    first, others = trips_apart(parts[0], 1)
+    return (*first.body, others) if others.trips.any() else first.body
 
 
 def items_of(parts: Sequence[Part]) -> int:

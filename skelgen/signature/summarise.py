@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, Events
 from skelgen.events.narrow import Amounts, Rows
 from skelgen.loops import Nest, positions
+from skelgen.loops.parts import run_lengths
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
@@ -357,9 +358,7 @@ class _Work:
         peers = [none] * len(leaf_symbol)
         for at in np.flatnonzero(self.varying[leaf_symbol]).tolist():
             partner = self.symbols.varying_peer[self._rows(rank)[leaf == at]]
-            begins = np.flatnonzero(np.diff(partner, prepend=partner[0] - 1))
-            repeats = np.diff(begins, append=len(partner))
-            peers[at] = np.stack([partner[begins], repeats], axis=1).astype(np.int32)
+            peers[at] = run_lengths(partner).astype(np.int32)
         return tuple(peers)
 
     def _vectors(

@@ -107,3 +107,21 @@ def test_the_first_leaf_of_a_symbol_stands_for_all(seed: int) -> None:
             assert np.isin(found.samples[used][known], given.samples).all()
         calls = [int(runs[:, 1].sum()) for runs in one.peers]
         assert sum(int(runs[:, 1].sum()) for runs in other.peers) == sum(calls)
+
+
+def test_a_run_without_computation_is_merged_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = """
+    ranks 2
+    rank *
+    repeat 40 {
+        Allreduce bytes=8 op=1
+        Barrier
+        Allreduce bytes=8 op=1
+        Bcast root=0 bytes=8
+    }
+    """
+    short(monkeypatch)
+    warnings = plan(build(events(text)).signature, 2).report.warnings
+    assert any("so 0% of the computation" in one for one in warnings)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.loops.parts import run_lengths
 from skelgen.signature import RankGroup, Signature, Spread
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.keep.expansion import Expansion
@@ -116,9 +117,7 @@ def _peers(
         partner[leaf == at] = np.repeat(runs[:, 0], runs[:, 1])
     for first in np.unique(place[varying]).tolist():
         own = partner[place[leaf] == first]
-        begins = np.flatnonzero(np.diff(own, prepend=own[0] - 1))
-        repeats = np.diff(begins, append=len(own))
-        found[first] = np.stack([own[begins], repeats], axis=1).astype(np.int32)
+        found[first] = run_lengths(own).astype(np.int32)
     return tuple(found)
 
 

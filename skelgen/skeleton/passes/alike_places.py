@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.keep.merged_leaves import merged_leaves
 from skelgen.skeleton.passes.call_quantities import CallQuantities
 from skelgen.skeleton.passes.draft import Draft
+from skelgen.skeleton.quantities.strings import INSERTED
 from skelgen.skeleton.thresholds import (
     MOST_OPERATIONS,
     MOST_PROGRAM_ITEMS,
@@ -37,8 +39,10 @@ class AlikePlaces:
         expansion, strings = draft.expansion, draft.strings
         positions = np.repeat(first[:-1], np.diff(expansion.first))
         ranks = np.repeat(expansion.group, np.diff(strings.first))
-        own = strings.leaf >= 0
-        leaf = np.where(own, place[first[ranks] + np.maximum(strings.leaf, 0)], -1)
+        own = strings.leaf != INSERTED
+        leaf = np.where(
+            own, place[first[ranks] + np.maximum(strings.leaf, 0)], INSERTED
+        )
         return self.quantities.rewrite(
             replace(
                 draft,
@@ -54,7 +58,7 @@ class AlikePlaces:
             return []
         moved = total = 0.0
         for one, other in zip(draft.leaves.groups, draft.signature.groups, strict=True):
-            symbol = one.nest.symbol[one.nest.body_items == 0]
+            symbol = leaf_symbols(one.nest)
             mean = np.zeros(int(symbol.max(initial=-1)) + 1)
             used = other.count > 0
             sums = other.compute_ns.total.sum(axis=1)
@@ -66,7 +70,7 @@ class AlikePlaces:
         kinds = sum(int((group.count > 0).sum()) for group in draft.signature.groups)
         return [
             f"the calls follow no pattern: what stands at {places} places has the "
-            f"computation of {kinds} kinds of calls, so {moved / total:.0%} of the "
+            f"computation of {kinds} kinds of calls, so {moved / max(total, 1):.0%} of the "
             "computation stands before other calls than in the application"
         ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.communicators import Communicators
+from skelgen.events.elements import common_bytes, element_bytes
 from skelgen.events.epochs import on_window
 from skelgen.events.functions import (
     COLLECTIVES,
@@ -44,8 +44,6 @@ UNKNOWN_SITE = "unknown"
 CALLED_BY = " < "
 _FAILED = " (failed)"
 _LARGEST = 2**31 - 1
-#: Most of an element of datatypes that programs make [bytes].
-_PART_BYTES = 8
 _BEGINS = ("init", "init_thread", "session_init")
 _ENDS = ("finalize", "session_finalize")
 _WITH_PEER = (
@@ -219,7 +217,7 @@ def interpret(
     set_own_ranks(file, raw)
     rows["communicator"] = _mapped(raw["comm"], index, NO_COMMUNICATOR)
     for row in np.flatnonzero(flagged(raw, "HOLES")).tolist():
-        rows["datatype_bytes"][row] = _common_bytes(file, raw[row])
+        rows["datatype_bytes"][row] = common_bytes(file, raw[row])
     peers = communicators.peers[rows["communicator"]]
     peers[meaning.alone] = 0
     return FileShapes(
@@ -248,7 +246,7 @@ def _meaning(file: RankFile, names: Names) -> _Meaning:
         rows["flags"][flagged(raw, flag)] |= bit
     rows["flags"][_with_holes(file, infos)] |= HOLES
     rows["op"] = np.minimum(raw["op"], _LARGEST)
-    rows["datatype_bytes"] = _elements(file, raw)
+    rows["datatype_bytes"] = element_bytes(file, raw)
     sites = {n: names.site(site) for n, site in file.definitions.sites.items()}
     rows["site"] = _mapped(raw["site"], sites, 0)
     return _Meaning(
@@ -262,21 +260,6 @@ def _meaning(file: RankFile, names: Names) -> _Meaning:
         controls=np.array([name == "pcontrol" for name in plain], bool),
         windows=any(on_window(name) for name in functions),
     )
-
-
-def _elements(file: RankFile, raw: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return the size of an element of each shape's datatype [bytes], 0 for none.
-
-    A datatype that the program made is as many elements as it likes: rows of matrices
-    have one for each length.
-    """
-    types = file.definitions.types
-    made = [number for number, one in types.items() if not one.predefined]
-    first = raw["type_a"] != 0
-    size = np.where(first, raw["bytes_a"], raw["bytes_b"]).astype(np.int64)
-    number = np.where(first, raw["type_a"], raw["type_b"])
-    parts = np.isin(number, made) & (size > 0)
-    return np.asarray(np.where(parts, np.gcd(size, _PART_BYTES), size))
 
 
 def flagged(raw: NDArray[np.void], name: str) -> NDArray[np.bool_]:
@@ -300,28 +283,6 @@ def _with_holes(file: RankFile, infos: list[FunctionInfo]) -> NDArray[np.bool_]:
     kinds = (*SENDING, *RECEIVING, *COLLECTIVES)
     found &= np.array([i.kind in kinds and not i.reduces for i in infos], bool)
     return found
-
-
-def _common_bytes(file: RankFile, shape: np.void) -> int:
-    """Return a size that all parts are multiples of, in calls with a type for each.
-
-    Parameters
-    ----------
-    file : RankFile
-    shape : void
-        Whose vectors are those of its first call; they count bytes.
-
-    Returns
-    -------
-    int
-        Up to 8 [bytes]: the pieces of memory between the holes.
-    """
-    common, ragged = _PART_BYTES, file.definitions.vectors
-    for number in (int(shape["vector_a"]), int(shape["vector_b"])):
-        if number:
-            first, end = ragged.first[number - 1 : number + 1].tolist()
-            common = math.gcd(common, *ragged.values[first:end].tolist())
-    return common
 
 
 def _functions(file: RankFile) -> list[str]:

@@ -66,11 +66,12 @@ class AlikePlaces:
             own = one.compute_ns.total.sum(axis=1)
             moved += float(np.abs(own - one.count * mean[symbol]).sum()) / 2
             total += float(own.sum())
+        share = moved / max(total, 1)
         places = sum(len(group.count) for group in draft.leaves.groups)
         kinds = sum(int((group.count > 0).sum()) for group in draft.signature.groups)
         return [
             f"the calls follow no pattern: what stands at {places} places has the "
-            f"computation of {kinds} kinds of calls, so {moved / max(total, 1):.0%} of the "
+            f"computation of {kinds} kinds of calls, so {share:.0%} of the "
             "computation stands before other calls than in the application"
         ]
 

@@ -8,7 +8,7 @@ from skelgen.loops.kernel import fold
 from skelgen.loops.skips import fold_alike, fold_with_skips
 from skelgen.loops.types import Nest
 from skelgen.loops.unfold import expand, positions
-from skelgen.loops.views import children, same
+from skelgen.loops.views import children, same, trip_rows
 
 __all__ = [
     "Nest",
@@ -19,4 +19,5 @@ __all__ = [
     "fold_with_skips",
     "positions",
     "same",
+    "trip_rows",
 ]

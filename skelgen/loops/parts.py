@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops.types import Nest
-from skelgen.loops.views import children
+from skelgen.loops.views import children, trip_rows
 
 _NO_TRIPS = np.zeros(0, np.int64)
 
@@ -44,7 +44,7 @@ def part_of(nest: Nest, item: int) -> Part:
     if not items:
         return Part(int(nest.symbol[item]))
     body = tuple(part_of(nest, inner) for inner in children(nest, item))
-    rows = nest.trips[slice(*nest.trips_first[item : item + 2])]
+    rows = trip_rows(nest, item)
     return Part(-1, body, np.repeat(rows[:, 0], rows[:, 1]))
 
 
@@ -226,8 +226,8 @@ def nested(outer: Nest, parts: Iterator[tuple[Part, ...]]) -> Nest:
         while ends and item >= ends[-1][0]:
             writer.end(ends.pop()[1])
         if items:
-            rows = outer.trips[slice(*outer.trips_first[item : item + 2])]
-            ends.append((item + 1 + items, writer.begin(rows)))
+            place = writer.begin(trip_rows(outer, item))
+            ends.append((item + 1 + items, place))
         else:
             writer.put(next(parts))
     while ends:

@@ -1,8 +1,9 @@
-"""Look at nests: the items of a body, and whether two nests are the same."""
+"""Look at nests: items of a body, trips of a loop, whether two nests are the same."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.loops.types import Nest
 
@@ -28,6 +29,20 @@ def children(nest: Nest, item: int = -1) -> list[int]:
         found.append(inner)
         inner += 1 + int(nest.body_items[inner])
     return found
+
+
+def trip_rows(nest: Nest, item: int) -> NDArray[np.int64]:
+    """Return the rows of a loop: trips, and how many executions in a row have them.
+
+    Examples
+    --------
+    >>> from skelgen.loops import fold
+    >>> trip_rows(fold(np.array([0, 1, 1, 0, 1, 1, 2], np.int32)), 2).tolist()
+    [[2, 2]]
+    """
+    first, end = nest.trips_first[item : item + 2].tolist()
+    rows: NDArray[np.int64] = nest.trips[first:end]
+    return rows
 
 
 def same(one: Nest, other: Nest) -> bool:

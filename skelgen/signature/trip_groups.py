@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.loops import Nest, children, positions
+from skelgen.loops import Nest, children, positions, trip_rows
 from skelgen.loops.parts import NestWriter, Part, part_of, trips_apart
 from skelgen.signature.thresholds import (
     FEWEST_EXECUTIONS,
@@ -72,14 +72,10 @@ def _loops(nest: Nest) -> Iterator[int]:
     """Give the loops that are short, and ran often, and more than one trip."""
     for item in np.flatnonzero(nest.body_items).tolist():
         if int(nest.body_items[item]) <= MOST_ITEMS_WRITTEN_OUT:
-            rows = _rows(nest, item)
+            rows = trip_rows(nest, item)
             executions = int(rows[rows[:, 0] > 0, 1].sum())
             if executions >= FEWEST_EXECUTIONS and int(rows[:, 0].max()) > 1:
                 yield item
-
-
-def _rows(nest: Nest, item: int) -> NDArray[np.int64]:
-    return nest.trips[slice(*nest.trips_first[item : item + 2].tolist())]
 
 
 def _heads(nest: Nest, total_ns: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -93,7 +89,7 @@ def _heads(nest: Nest, total_ns: NDArray[np.int64]) -> Iterator[tuple[int, int]]
         own = [leaves_before[one] for one in inner]
         heavy = [at for at in own if of_leaf[at] >= least]
         if heavy:
-            rows = _rows(nest, item)
+            rows = trip_rows(nest, item)
             trips = np.repeat(rows[:, 0], rows[:, 1])
             heads = (_head(trips, total_ns[leaf == at], least) for at in heavy)
             if head := next(filter(None, heads), 0):
@@ -124,7 +120,7 @@ def _written_out(nest: Nest, heads: Mapping[int, int]) -> Nest:
             if item in heads or not nest.body_items[item]:
                 writer.put(_apart(nest, item, heads))
             else:
-                place = writer.begin(_rows(nest, item))
+                place = writer.begin(trip_rows(nest, item))
                 copy(children(nest, item))
                 writer.end(place)
 

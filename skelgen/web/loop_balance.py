@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.loops import trip_rows
 from skelgen.signature import RankGroup, Signature
 from skelgen.units import format_seconds
 from skelgen.web.loop_tree import LEAST_COMPUTED, leaf_numbers
@@ -155,7 +156,7 @@ def _loops_of(
         after = item + 1 + int(nest.body_items[item])
         if after > item + 1:
             number += 1
-            rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
+            rows = trip_rows(nest, item)
             place = (*around, number)
             yield (place, int((rows[:, 0] * rows[:, 1]).sum())), item, after
             if len(place) < _DEEPEST:

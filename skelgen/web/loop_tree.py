@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skelgen.loops import trip_rows
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.units import format_bytes, format_seconds
@@ -70,8 +71,7 @@ def leaf_numbers(group: RankGroup) -> np.ndarray[tuple[int], np.dtype[np.int64]]
 
 def _trips(group: RankGroup, item: int) -> tuple[str, str]:
     """Write a loop's trip counts and how often it was entered."""
-    nest = group.nest
-    rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
+    rows = trip_rows(group.nest, item)
     least, most = int(rows[:, 0].min()), int(rows[:, 0].max())
     executions = int(rows[:, 1].sum())
     text = f"{least} ×" if least == most else f"{least} to {most} ×"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skelgen.loops import trip_rows
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.thresholds import DOMINANT_TIME_SHARE
@@ -89,7 +90,7 @@ def _lane(
 ) -> tuple[Lane, float]:
     """Draw one rank with `length` [ns] as the whole width; also return its length."""
     nest, leaf_of = group.nest, leaf_numbers(group)
-    rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
+    rows = trip_rows(nest, item)
     iterations = float((rows[:, 0] * rows[:, 1]).sum())
     bars: list[TimelinePiece] = []
     place, column = 0.0, group.ranks.index(rank)
@@ -129,7 +130,5 @@ def timeline_of(signature: Signature) -> Timeline | None:
     length = max(_lane(signature, g, r, i, 1.0, 0)[1] for g, r, i in chosen) or 1.0
     lanes = tuple(_lane(signature, g, r, i, length, most)[0] for g, r, i in chosen)
     group, _, item = chosen[0]
-    rows = group.nest.trips[
-        group.nest.trips_first[item] : group.nest.trips_first[item + 1]
-    ]
+    rows = trip_rows(group.nest, item)
     return Timeline(length / 1e9, int((rows[:, 0] * rows[:, 1]).sum()), lanes)

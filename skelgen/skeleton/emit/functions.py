@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.loops import trip_rows
 from skelgen.skeleton.emit.calls.arguments import Surroundings
 from skelgen.skeleton.emit.calls.statements import compute, idle, statements
 from skelgen.skeleton.emit.fragments import (
@@ -365,8 +366,7 @@ class _Body:
         """Return the trips of each execution of a loop, a row for each rank."""
         rows = []
         for nest in self.routine.nests:
-            first, end = nest.trips_first[item : item + 2]
-            trips = nest.trips[first:end]
+            trips = trip_rows(nest, item)
             if len(trips) == 1:
                 trips = np.array([[trips[0, 0], 1]])
             rows.append(np.repeat(trips[:, 0], trips[:, 1]))

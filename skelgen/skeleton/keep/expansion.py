@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from skelgen._kernels._select import ffi, lib
 from skelgen.columns import empty_column, joined_columns
 from skelgen.errors import InputError
-from skelgen.loops import Nest
+from skelgen.loops import Nest, trip_rows
 from skelgen.signature import RankGroup, Signature
 
 #: Says of the trips of a loop execution and the part that is kept of it which
@@ -211,7 +211,6 @@ def iteration_shares(trips: int, fraction: float) -> dict[int, float]:
 
 
 def _repeated(nest: Nest, item: int) -> Iterator[int]:
-    first, last = nest.trips_first[item : item + 2]
-    for trips, repeats in nest.trips[first:last].tolist():
+    for trips, repeats in trip_rows(nest, item).tolist():
         for _ in range(repeats):
             yield trips

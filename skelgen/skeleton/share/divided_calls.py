@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.loops import Nest, positions
+from skelgen.loops import Nest, positions, trip_rows
 from skelgen.skeleton.quantities.series import MOST_COLUMNS, summed, taken
 from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.share.repeats import RepeatedItems
@@ -93,7 +93,7 @@ def executions(nest: Nest) -> list[int]:
     often = [1] * len(nest)
     for item, items in enumerate(nest.body_items.tolist()):  # outer loops stand first
         if items:
-            trips = nest.trips[slice(*nest.trips_first[item : item + 2].tolist())]
+            trips = trip_rows(nest, item)
             inside = [int((trips[:, 0] * trips[:, 1]).sum())] * items
             often[item + 1 : item + 1 + items] = inside
     return often

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from skelgen.events.functions import PERSISTENT, CallKind
-from skelgen.loops import Nest
+from skelgen.loops import Nest, trip_rows
 from skelgen.symbols.types import ALL_OUTSTANDING
 
 #: A request as a completion sees it: (operation that created it, how many requests
@@ -236,8 +236,7 @@ class _Trips:
     """The trip counts of a loop, execution after execution."""
 
     def __init__(self, nest: Nest, item: int) -> None:
-        first, end = nest.trips_first[item : item + 2]
-        self.rows = [(int(trips), int(often)) for trips, often in nest.trips[first:end]]
+        self.rows = trip_rows(nest, item).tolist()
         self.constant = len({trips for trips, _ in self.rows}) <= 1
         self.values = self._values()
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.types import NO_PEER
-from skelgen.loops import Nest
+from skelgen.loops import Nest, trip_rows
 from skelgen.skeleton.share.alignment import Aligned, aligned
 from skelgen.skeleton.share.call_steps import CallStep, info_of, join_step
 from skelgen.skeleton.share.divided_calls import (
@@ -144,7 +144,7 @@ def _in_order(found: Aligned) -> Aligned:
 def _shape(plan: Plan, program: Program) -> object:
     """Return what programs must have in common to share a text."""
     nest = program.nest
-    rows = [_trip_rows(nest, item) for item in range(len(nest))]
+    rows = [trip_rows(nest, item) for item in range(len(nest))]
     trips = tuple(
         None if len(own) == 1 or _is_told(program, item) else own.tobytes()
         for item, own in enumerate(rows)
@@ -278,7 +278,7 @@ def _keys(
     keys: list[Hashable] = []
     for item, symbol in enumerate(symbols):
         if symbol < 0:
-            rows = [_trip_rows(nest, item) for nest in nests]
+            rows = [trip_rows(nest, item) for nest in nests]
             constant = all(len(found) == 1 for found in rows)
             key = None if constant else tuple(r.tobytes() for r in rows)
             keys.append(item if item in unlike else key)
@@ -301,16 +301,10 @@ def _loops_unlike(nests: Sequence[Nest], equal: Sequence[RepeatedItems]) -> set[
         for same in zip(
             *(loops(nests[0], place) for place in repeat.places), strict=True
         ):
-            rows = [[_trip_rows(nest, item)[:1, 0] for item in same] for nest in nests]
+            rows = [[trip_rows(nest, item)[:1, 0] for item in same] for nest in nests]
             if any((trips != own[0]).any() for own in rows for trips in own):
                 found.add(same[0])
     return found
-
-
-def _trip_rows(nest: Nest, item: int) -> NDArray[np.int64]:
-    first, end = nest.trips_first[item : item + 2]
-    rows: NDArray[np.int64] = nest.trips[first:end]
-    return rows
 
 
 def _shared(

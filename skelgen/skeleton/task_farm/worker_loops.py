@@ -16,7 +16,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.loops import Nest, expand, fold, positions
+from skelgen.loops import Nest, expand, fold, positions, trip_rows
+from skelgen.loops.parts import run_lengths
 from skelgen.skeleton.proof.script import Script
 from skelgen.skeleton.task_farm.merged_calls import merged
 from skelgen.skeleton.task_farm.turns import Turns
@@ -195,10 +196,10 @@ def _with_loops(nest: Nest, runs: Runs) -> Nest:
         inside = int(stand_before[ends[item]] - stand_before[item + 1])
         body_items.append(int(nest.body_items[item]) + inside * runs.calls)
         symbol.append(-1 if stands else int(nest.symbol[item]))
-        trips.append(nest.trips[slice(*nest.trips_first[item : item + 2])])
+        trips.append(trip_rows(nest, item))
         if stands:
             body_items[-1] = runs.calls
-            trips[-1] = _run_lengths(runs.turns[items == item])
+            trips[-1] = run_lengths(runs.turns[items == item])
         first.append(first[-1] + len(trips[-1]))
         if stands:
             body_items += [0] * runs.calls
@@ -210,8 +211,3 @@ def _with_loops(nest: Nest, runs: Runs) -> Nest:
         np.array(first, np.int64),
         np.concatenate(trips).astype(np.int64).reshape(-1, 2),
     )
-
-
-def _run_lengths(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    begins = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    return np.column_stack([values[begins], np.diff(np.append(begins, len(values)))])

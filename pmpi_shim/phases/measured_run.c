@@ -1,200 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A run that is measured instead of recorded. For each rank a file says at which of its calls the
- * phases of the program begin and end (skelgen.phases.counts defines how calls are counted); the
- * recorder takes the time there, writes nothing else, and stops all ranks together behind the last.
+ * phases of the program begin and end (phase_files.h; skelgen.phases.counts defines how calls are
+ * counted); the recorder takes the time there, writes nothing else, and stops all ranks together
+ * behind the last.
  *
  * The stream of the thread that called MPI_Init counts as stopped, so that wrappers find no current
  * one and take their slow path into skelgen_phase_enter(); they still follow requests.
- *
- * rank-000003.marks: lines of a count and what to do there, ascending
- *   time  take the time
- *   probe do a fixed piece of arithmetic, which times leave out
- *   hold  wait until the file is replaced by another one, and go on with that
- *   stop  end the program
- * rank-000003.times, renamed to its place when it is written: a line for each time taken, with the
- * count, the time [ns] and the function that was called then, for each probe one with the count,
- * how long it took [ns] and "probe"; at the end a word and the count
- *   held, stopped (or stopping: by MPI_Abort), finalized; or no-marks with the number of ranks,
- *   when the files are not of as many: then all ranks end as soon as MPI is open
  */
 #include "phases/measured_run.h"
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/finalize_pause.h"
 #include "base/mpi_library.h"
 #include "base/report.h"
 #include "definitions/communicator.h"
 #include "definitions/request_table.h"
+#include "phases/phase_files.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A program that was stopped and whose MPI does not end is ended after so long [s]. */
 #define PATIENCE_S 10
-#define PAUSE_NS 1000000
-#define LONGEST_NAME 2100
 /* A probe's arithmetic: some tenths of a millisecond, three times. */
 #define PROBE_STEPS 200000
-
-enum action {
-	TIME,
-	PROBE,
-	HOLD,
-	STOP,
-};
-
-struct mark {
-	uint64_t count;
-	enum action action;
-};
-
-struct taken {
-	uint64_t count;
-	uint64_t units;
-	uint32_t function;
-	bool probe; /* units are its length */
-};
 
 bool skelgen_measuring; /* this run is measured, not recorded */
 
 static struct {
 	struct skelgen_stream *stream;
-	struct mark *marks;
-	size_t mark_count;
-	size_t next;
-	uint64_t next_count; /* of marks[next]; UINT64_MAX: none is left */
-	uint64_t count;      /* calls so far */
-	uint64_t counted;    /* 1 where the call that runs is one of them */
-	uintptr_t frame;     /* of its wrapper */
-	ino_t inode;         /* of the file of marks */
-	uint64_t probed;     /* units that probes took which ended before `last_end` */
-	uint64_t probing;    /* units that further probes took */
+	struct skelgen_marks marks;
+	struct skelgen_times times;
+	uint64_t count;   /* calls so far */
+	uint64_t counted; /* 1 where the call that runs is one of them */
+	uintptr_t frame;  /* of its wrapper */
+	uint64_t probed;  /* units that probes took which ended before `last_end` */
+	uint64_t probing; /* units that further probes took */
 	uint64_t probing_since;
-	struct taken *taken;
-	size_t taken_count;
-	size_t taken_room;
 } phase;
 
-static void name_file_of(char name[LONGEST_NAME], int rank, const char *kind)
-{
-	snprintf(name, LONGEST_NAME, "%s/rank-%06d.%s", skelgen.phases, rank, kind);
-}
-
-static void name_file(char name[LONGEST_NAME], const char *kind)
-{
-	name_file_of(name, skelgen.rank, kind);
-}
-
-static void aim(void)
-{
-	phase.next_count =
-		phase.next < phase.mark_count ? phase.marks[phase.next].count : UINT64_MAX;
-}
-
-static bool read_line(FILE *file, struct mark *mark)
-{
-	static const char *const words[] = {
-		[TIME] = "time",
-		[PROBE] = "probe",
-		[HOLD] = "hold",
-		[STOP] = "stop",
-	};
-	char word[8];
-
-	if (fscanf(file, "%" SCNu64 " %7s", &mark->count, word) != 2)
-		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		mark->action = (enum action)i;
-		if (strcmp(word, words[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Read the marks that are still ahead; false: there is no such file, or it is not one of ours. */
-static bool read_marks(void)
-{
-	char name[LONGEST_NAME];
-	struct mark mark;
-	struct stat facts;
-	size_t room = 0;
-	bool whole;
-	FILE *file;
-
-	name_file(name, "marks");
-	file = fopen(name, "re");
-	if (!file)
-		return false;
-	free(phase.marks);
-	phase.marks = NULL;
-	phase.mark_count = 0;
-	phase.next = 0;
-	while (read_line(file, &mark) && mark.count >= phase.count) {
-		if (!skelgen_room((void **)&phase.marks, &room, phase.mark_count + 1, sizeof(mark)))
-			break;
-		phase.marks[phase.mark_count++] = mark;
-	}
-	whole = feof(file) && phase.mark_count && fstat(fileno(file), &facts) == 0;
-	if (whole)
-		phase.inode = facts.st_ino;
-	fclose(file);
-	aim();
-	return whole;
-}
-
-static const char *function_name(uint32_t id)
-{
-	for (size_t i = 0; id && i < skelgen_function_count; i++)
-		if (skelgen_functions[i].id == id)
-			return skelgen_functions[i].name;
-	return "MPI_Finalize";
-}
-
-/* Write all times so far, and what became of this rank. */
 static void write_times(const char *word)
 {
-	char name[LONGEST_NAME];
-	char place_of[LONGEST_NAME];
-	FILE *file;
-	bool failed;
-
-	name_file(place_of, "times");
-	name_file(name, "times.part");
-	file = fopen(name, "we");
-	if (!file) {
-		skelgen_say("cannot write %s: %s", name, strerror(errno));
-		return;
-	}
-	for (size_t i = 0; i < phase.taken_count; i++) {
-		const struct taken *one = &phase.taken[i];
-		double ns =
-			(double)(one->units << skelgen.shift) * 1e9 / (double)skelgen.ticks_per_s;
-
-		fprintf(file, "%" PRIu64 " %.0f %s\n", one->count, ns,
-			one->probe ? "probe" : function_name(one->function));
-	}
-	fprintf(file, "%s %" PRIu64 "\n", word, phase.count);
-	failed = ferror(file);
-	if (fclose(file) != 0 || failed || rename(name, place_of) != 0)
-		skelgen_say("cannot write %s: %s", name, strerror(errno));
-}
-
-static void keep(struct taken one)
-{
-	if (!skelgen_room((void **)&phase.taken, &phase.taken_room, phase.taken_count + 1,
-			  sizeof(*phase.taken)))
-		return;
-	phase.taken[phase.taken_count++] = one;
+	skelgen_write_times(&phase.times, word, phase.count);
 }
 
 /*
@@ -212,11 +64,11 @@ static uint64_t probed(void)
 
 static void take(uint32_t function)
 {
-	keep((struct taken){
-		.count = phase.count,
-		.units = phase.stream->last_end - probed(),
-		.function = function,
-	});
+	skelgen_keep_time(&phase.times, (struct skelgen_time){
+						.count = phase.count,
+						.units = phase.stream->last_end - probed(),
+						.function = function,
+					});
 }
 
 /* Return how long the arithmetic takes now: a chain in which each step needs the last. */
@@ -245,13 +97,13 @@ static void probe(void)
 	uint64_t least = a < b ? a : b;
 	uint64_t most = a < b ? b : a;
 
-	keep((struct taken){
-		.count = phase.count,
-		.units = c < least  ? least
-			 : c > most ? most
-				    : c,
-		.probe = true,
-	});
+	skelgen_keep_time(&phase.times, (struct skelgen_time){
+						.count = phase.count,
+						.units = c < least  ? least
+							 : c > most ? most
+								    : c,
+						.probe = true,
+					});
 	probed();
 	if (!phase.probing)
 		phase.probing_since = begin;
@@ -269,20 +121,15 @@ static int agree(int mine)
 
 static void hold(void)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	char name[LONGEST_NAME];
-	struct stat facts;
-
-	name_file(name, "marks");
 #ifdef __GLIBC__
 	malloc_trim(0); /* what the program has freed need not be in the image */
 #endif
 	agree(0);
 	write_times("held");
-	while (stat(name, &facts) != 0 || facts.st_ino == phase.inode)
-		nanosleep(&pause, NULL);
-	if (!read_marks())
-		skelgen_say("%s cannot be read; the program runs on", name);
+	skelgen_wait_for_marks(&phase.marks);
+	if (!skelgen_read_marks(&phase.marks, phase.count))
+		skelgen_say("rank %d: its new marks cannot be read; the program runs on",
+			    skelgen.rank);
 	agree(0);
 	phase.stream->last_end = skelgen_now();
 }
@@ -332,15 +179,14 @@ static _Noreturn void stop(void)
 
 static SKELGEN_COLD void act(uint32_t function)
 {
-	while (phase.next_count == phase.count) {
-		enum action action = phase.marks[phase.next++].action;
+	while (phase.marks.next_count == phase.count) {
+		enum skelgen_action action = skelgen_pass_mark(&phase.marks);
 
-		aim();
-		if (action == TIME)
+		if (action == MARK_TIME)
 			take(function);
-		else if (action == PROBE)
+		else if (action == MARK_PROBE)
 			probe();
-		else if (action == HOLD)
+		else if (action == MARK_HOLD)
 			hold();
 		else
 			stop();
@@ -350,10 +196,7 @@ static SKELGEN_COLD void act(uint32_t function)
 /* Whether there are marks for this rank, and none for a rank behind the last. */
 static bool marks_fit(void)
 {
-	char beyond[LONGEST_NAME];
-
-	name_file_of(beyond, skelgen.size, "marks");
-	return read_marks() && access(beyond, F_OK) != 0;
+	return skelgen_read_marks(&phase.marks, phase.count) && !skelgen_has_marks(skelgen.size);
 }
 
 /* Whether all ranks have marks; those without would let the others wait. If not, the program ends.
@@ -381,9 +224,10 @@ void skelgen_phase_begin(struct skelgen_stream *s)
 }
 
 /* Whether something was taken for this mark at the present count. */
-static bool takes_at(const struct mark *mark)
+static bool takes_at(const struct skelgen_mark *mark)
 {
-	return mark->count == phase.count && (mark->action == TIME || mark->action == PROBE);
+	return mark->count == phase.count &&
+	       (mark->action == MARK_TIME || mark->action == MARK_PROBE);
 }
 
 /*
@@ -394,11 +238,11 @@ static SKELGEN_COLD void forget_call(void)
 {
 	phase.count -= phase.counted;
 	phase.counted = 0;
-	while (phase.next && phase.taken_count && takes_at(&phase.marks[phase.next - 1])) {
-		phase.taken_count--;
-		phase.next--;
+	while (phase.marks.next && phase.times.taken_count &&
+	       takes_at(&phase.marks.marks[phase.marks.next - 1])) {
+		phase.times.taken_count--;
+		skelgen_return_mark(&phase.marks);
 	}
-	aim();
 	skelgen_retired(phase.stream, false);
 	skelgen_place = SKELGEN_OUTSIDE;
 }
@@ -414,7 +258,7 @@ struct skelgen_stream *skelgen_phase_enter(uint32_t function, uintptr_t frame)
 	phase.frame = frame;
 	phase.counted = function && !skelgen.paused;
 	if (phase.counted) {
-		if (unlikely(phase.count == phase.next_count))
+		if (unlikely(phase.count == phase.marks.next_count))
 			act(function);
 		phase.count++;
 	}
@@ -429,13 +273,12 @@ static const char *end_alone(void)
 {
 	const char *word = "finalized";
 
-	while (phase.next_count == phase.count) {
-		enum action action = phase.marks[phase.next++].action;
+	while (phase.marks.next_count == phase.count) {
+		enum skelgen_action action = skelgen_pass_mark(&phase.marks);
 
-		aim();
-		if (action == TIME)
+		if (action == MARK_TIME)
 			take(0);
-		else if (action == STOP)
+		else if (action == MARK_STOP)
 			word = "stopped";
 	}
 	return word;
@@ -459,7 +302,7 @@ void skelgen_phase_end(bool finalizing)
 		write_times(end_alone());
 		return;
 	}
-	if (phase.count == phase.next_count)
+	if (phase.count == phase.marks.next_count)
 		act(0);
 	write_times("finalized");
 }

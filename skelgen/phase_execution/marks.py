@@ -1,6 +1,6 @@
 """The files by which the shim is told where to take the time, and tells it.
 
-``pmpi_shim/phases/measured_run.c`` describes them.
+``pmpi_shim/phases/phase_files.h`` describes them.
 """
 
 from __future__ import annotations

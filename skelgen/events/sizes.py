@@ -34,10 +34,9 @@ def set_sizes(
     types = {n: kind.size_bytes for n, kind in file.definitions.types.items()}
     for side in "ab":
         raw[f"bytes_{side}"] = [types.get(int(n), 0) for n in raw[f"type_{side}"]]
-    has_a = trace_format()["SHAPE_HAS_A"]
-    not_ready = trace_format()["SHAPE_NOT_READY"]
+    bits = [trace_format()[f"SHAPE_{name}"] for name in ("HAS_A", "HAS_B", "NOT_READY")]
     raw["rule"] = [
-        _rule(info.kind, name, bool(flags & has_a), bool(flags & not_ready))
+        _rule(info.kind, name, *(bool(flags & bit) for bit in bits))
         for info, name, flags in zip(infos, names, raw["flags"].tolist(), strict=True)
     ]
 
@@ -48,7 +47,7 @@ def set_own_ranks(file: RankFile, raw: NDArray[np.void]) -> None:
     raw["own"] = [comms[n].rank if n in comms else -1 for n in raw["comm"].tolist()]
 
 
-def _rule(kind: CallKind, name: str, has_a: bool, not_ready: bool) -> int:
+def _rule(kind: CallKind, name: str, has_a: bool, has_b: bool, not_ready: bool) -> int:
     from skelgen.trace.workspace import kernel
 
     lib = kernel().lib
@@ -60,7 +59,8 @@ def _rule(kind: CallKind, name: str, has_a: bool, not_ready: bool) -> int:
     elif collective and name == "scatter":
         rule = lib.SKELGEN_RULE_ROOT_A
     elif kind in (CallKind.RMA, CallKind.IO):
-        rule = lib.SKELGEN_RULE_A if has_a else lib.SKELGEN_RULE_B
+        # What fetches may send nothing: MPI_Get_accumulate with MPI_NO_OP.
+        rule = lib.SKELGEN_RULE_B if has_b else lib.SKELGEN_RULE_A
     elif collective or kind in _RECEIVES:
         rule = lib.SKELGEN_RULE_B
     else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from skelgen.events import collect
+from skelgen.trace import open_trace
 from tests.shim.conftest import Record, Run
 from tests.shim.reader import CREATES, HAS_A, HAS_B, NOT_READY, Trace
 
@@ -64,6 +67,16 @@ def test_operations_state_target_size_type_and_operation(run: Run) -> None:
         assert rput.has(CREATES)
         assert rput.made == trace.of("Wait")[0].requests
         assert [e.op for e in trace.of("Fetch_and_op")] == [SUM] * 3
+
+
+def test_operations_are_as_large_as_what_they_move(run: Run) -> None:
+    calls = collect(open_trace(run.folder)).calls
+    names = np.array(calls.functions)[calls.shapes["function"][calls.shape]]
+    assert calls.size_bytes[names == "MPI_Get"].tolist() == [8] * 3
+    assert calls.size_bytes[names == "MPI_Rput"].tolist() == [8] * 3
+    # With MPI_NO_OP nothing is sent, and one MPI_INT comes back.
+    assert calls.size_bytes[names == "MPI_Get_accumulate"].tolist() == [4] * 3
+    assert calls.size_bytes[names == "MPI_Fetch_and_op"].tolist() == [4] * 9
 
 
 def test_synchronisation_states_what_it_asserts_and_whom_it_is_about(run: Run) -> None:

@@ -218,7 +218,9 @@ def _operation(around: Surroundings, index: int) -> list[Word]:
     if name.endswith("get"):
         arguments: list[Word] = [incoming, *block]
     elif name.endswith("get_accumulate"):
-        arguments = [outgoing, *block, incoming, *block]
+        nothing = unit.op == "MPI_NO_OP"  # it only gets
+        own: list[Word] = [Fragment("0"), unit.datatype] if nothing else block
+        arguments = [outgoing, *own, incoming, *block]
     else:
         arguments = [outgoing, *block]
     arguments += [*target, *block]

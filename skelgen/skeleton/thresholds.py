@@ -57,6 +57,10 @@ FEW_CORRECTIONS_SHARE = 0.1
 #: Leaves with less of a rank's time keep one average [1]. A judgement, not measured.
 LEAST_VARIED_LEAF_SHARE = 0.005
 
+#: A computation that would take more of a skeleton's time than this is divided by
+#: itself [1]. A judgement, not measured.
+LEAST_OWN_SHARE = 0.1
+
 #: So do leaves whose standard deviation is below this share of their mean [1]. A
 #: judgement, not measured.
 LARGEST_STEADY_DEVIATION = 0.02
@@ -108,6 +112,18 @@ MOST_PROGRAM_ITEMS = 2500
 #: together, those that are alike are one: half of the lines that a skeleton may have. A
 #: judgement, not measured.
 MOST_OPERATIONS = 2500
+
+#: So many kinds of calls are left then, unless there are more symbols: some 2,000 of
+#: the 5,000 lines that a skeleton should have. A judgement, not measured.
+MOST_KINDS = 500
+
+#: Where there would be more items than this, each symbol is one kind: some four fifths
+#: of a line each, of the 20,000 that are written. NWChem has 17,851 lines of 22,380.
+MOST_LISTED_ITEMS = 24_000
+
+#: Part of the computation that is little enough to stand before another call than in
+#: the application [1]. A judgement, not measured.
+LEAST_MOVED_SHARE = 0.03
 
 #: Most stretches of a program that become functions. It bounds the time of a build; a
 #: judgement, not measured.

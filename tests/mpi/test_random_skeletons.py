@@ -29,6 +29,11 @@ from tests.summaries import build
 
 PROGRAMS = int(os.environ.get("SKELGEN_RANDOM_SKELETONS", "3"))
 
+#: In MPICH 4.0 a program ends at the second start of the one on four ranks and more.
+#: The other waits forever now and then behind a blocking one of its kind, but not with
+#: MPIR_CVAR_INEIGHBOR_ALLTOALLW_INTRA_ALGORITHM=tsp_linear; not in other MPIs.
+_BROKEN = {"MPI_Scatter_init", "MPI_Ineighbor_alltoallw"}
+
 pytestmark = [
     pytest.mark.mpi,
     pytest.mark.skipif(not MPIS, reason="no mpicc with its mpirun was found"),
@@ -40,9 +45,8 @@ def drawn(rng: random.Random, mpi: TestMpi) -> Signature:
     while True:
         program = random_program(rng, calls=300, standard=mpi.standard)
         signature = build(program).signature
-        # MPICH 4.0 ends at the second start of this one on four ranks and more.
         broken = re.search(r"Version: +4\.0", mpi.version)
-        if broken and "MPI_Scatter_init" in signature.functions:
+        if broken and not _BROKEN.isdisjoint(signature.functions):
             continue
         if any(group.count.sum() for group in signature.groups):
             return signature
@@ -58,6 +62,7 @@ def test_a_skeleton_of_a_random_program_runs_to_its_end(
         monkeypatch.setattr(routines, "MOST_PROGRAM_ITEMS", 0)
         monkeypatch.setattr(alike_places, "MOST_PROGRAM_ITEMS", 0)
         monkeypatch.setattr(alike_places, "MOST_OPERATIONS", 0)
+        monkeypatch.setattr(alike_places, "MOST_KINDS", 0)
     # MPI_Compare_and_swap of Open MPI 4.1 crashes over shared memory: ompi#11349.
     monkeypatch.setenv("OMPI_MCA_osc", "^rdma")
     rng = random.Random(1000 + PROGRAMS * MPIS.index(mpi) + seed)

@@ -25,8 +25,19 @@ def test_a_long_program_says_how_long_it_is_and_what_compiling_it_costs() -> Non
     (doubt,) = doubts_of_length("\n" * (LINES_WARNED + 1), signature())
     assert f"{LINES_WARNED + 1} lines" in doubt
     assert "2 items" in doubt
-    assert "compiling it takes about 13.5 s and 171 MiB of memory" in doubt
+    assert "compiling it takes up to 13.5 s and 171 MiB of memory" in doubt
     assert "\n" not in doubt
+
+
+def test_tables_cost_nothing_but_count() -> None:
+    table = "\t{0, 1}, {-2, 3},\n\t0.5, 2,\n\t-1,\n\t\t7,\n"
+    rows = table * (LINES_WARNED // 4)
+    assert doubts_of_length(rows + "\n" * LINES_WARNED, signature()) == ()
+    (doubt,) = doubts_of_length(rows + "\n" * (LINES_WARNED + 1), signature())
+    assert f"{2 * LINES_WARNED + 1} lines" in doubt
+    assert "up to 13.5 s" in doubt
+    with pytest.raises(InputError, match=f"{MOST_LINES + 4} lines"):
+        doubts_of_length(table * (MOST_LINES // 4 + 1), signature())
 
 
 def test_the_longest_program_that_is_written_is_only_told_of() -> None:

@@ -1,6 +1,8 @@
-"""Judge how long a skeleton's text is: a compiler pays for every line."""
+"""Judge how long a skeleton's text is: a compiler pays for every line of code."""
 
 from __future__ import annotations
+
+import re
 
 from skelgen.errors import InputError
 from skelgen.signature import Signature
@@ -13,6 +15,8 @@ from skelgen.skeleton.thresholds import (
 from skelgen.units import format_bytes, format_seconds
 
 _KIB = 1024
+#: A line of a table: numbers, which cost a compiler next to nothing.
+_NUMBERS = re.compile(r"^\t+[{\d-]", re.MULTILINE)
 _ADVICE = (
     "take a larger K, or let sizes that differ more be alike with "
     "--similarity-threshold"
@@ -48,11 +52,12 @@ def doubts_of_length(program: str, signature: Signature) -> tuple[str, ...]:
             f"{MOST_LINES} lines: {_ADVICE}, or predict from the phases with skelgen "
             "phases"
         )
-    if lines <= LINES_WARNED:
+    code = lines - len(_NUMBERS.findall(program))
+    if code <= LINES_WARNED:
         return ()
-    cost_s = lines * COMPILED_S_PER_LINE
-    memory = format_bytes(lines * COMPILED_KIB_PER_LINE * _KIB)
+    cost_s = code * COMPILED_S_PER_LINE
+    memory = format_bytes(code * COMPILED_KIB_PER_LINE * _KIB)
     return (
-        f"{found} items: compiling it takes about {format_seconds(cost_s)} and "
+        f"{found} items: compiling it takes up to {format_seconds(cost_s)} and "
         f"{memory} of memory; {_ADVICE}",
     )

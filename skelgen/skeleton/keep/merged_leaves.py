@@ -1,4 +1,4 @@
-"""Merge the leaves of a signature that have the same symbol."""
+"""Let leaves of a signature stand for kinds of occurrences."""
 
 from __future__ import annotations
 
@@ -9,127 +9,163 @@ from numpy.typing import NDArray
 
 from skelgen.loops.parts import run_lengths
 from skelgen.signature import RankGroup, Signature, Spread
-from skelgen.signature.leaves import leaf_symbols
+from skelgen.skeleton.keep.alike_occurrences import AlikeOccurrences
 from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.keep.known_occurrences import KnownOccurrences
 
 
 def merged_leaves(
-    signature: Signature, expansion: Expansion
+    signature: Signature, expansion: Expansion, alike: AlikeOccurrences
 ) -> tuple[Signature, NDArray[np.int32]]:
-    """Let the first leaf of each symbol and group stand for the others of both.
+    """Give the leaves that stand for kinds the statistics of these.
 
     Parameters
     ----------
     signature : Signature
     expansion : Expansion
         Of that signature.
+    alike : AlikeOccurrences
+        In it.
 
     Returns
     -------
     Signature
-        The first leaves have the statistics of all, the others have no occurrences.
-        Its nests are those of the given one: they expand to other leaves.
-    place : (leaves,) int32 array
-        For each leaf, group after group, the one that stands for it.
+        Other leaves have no occurrences. Its nests are those of the given one: they
+        expand to other leaves.
+    leaf : (p,) int32 array
+        Leaf of each position, as in `Expansion`.
     """
-    groups, places = [], []
+    groups, leaves = [], []
     for number, group in enumerate(signature.groups):
-        own = expansion.leaf[expansion.first[number] : expansion.first[number + 1]]
-        _, first, kind = np.unique(
-            leaf_symbols(group.nest), return_index=True, return_inverse=True
+        leaf = expansion.leaf[expansion.first[number] : expansion.first[number + 1]]
+        occurrences, kind = alike.occurrences[number], alike.kind[number]
+        at = occurrences.at(leaf)
+        merged = _Merged(group, occurrences, kind, leaf, kind[at])
+        groups.append(merged.group())
+        leaves.append(kind[at].astype(np.int32))
+    return replace(signature, groups=tuple(groups)), np.concatenate(leaves)
+
+
+class _Merged:
+    """One group while its leaves are merged."""
+
+    def __init__(
+        self,
+        group: RankGroup,
+        occurrences: KnownOccurrences,
+        kind: NDArray[np.int64],
+        leaf: NDArray[np.int32],
+        position: NDArray[np.int64],
+    ) -> None:
+        self.of, self.occurrences, self.kind = group, occurrences, kind
+        self.leaf, self.position = leaf, position
+        often = occurrences.often
+        #: Part of a leaf's occurrences that each row stands for.
+        self.part = often / np.maximum(group.count, 1)[occurrences.leaf]
+        self.used = np.unique(kind)
+
+    def group(self) -> RankGroup:
+        """Return the group."""
+        of, occurrences = self.of, self.occurrences
+        count = np.bincount(self.kind, occurrences.often, len(of.count))
+        return replace(
+            of,
+            count=count.astype(np.int64),
+            compute_ns=self._spread(of.compute_ns),
+            mpi_ns=self._shared(of.mpi_ns),
+            idle_ns=self._shared(of.idle_ns),
+            polls=self._shared(of.polls),
+            nap_ns=self._shared(of.nap_ns),
+            size_bytes=self._spread(of.size_bytes),
+            size_steps=self._shared(of.size_steps),
+            peers=self._peers(),
+            vectors=self._vectors(),
         )
-        place = first[kind].astype(np.int32)
-        groups.append(_merged(group, place, own))
-        places.append(place)
-    return replace(signature, groups=tuple(groups)), np.concatenate(places)
 
-
-def _merged(
-    group: RankGroup, place: NDArray[np.int32], leaf: NDArray[np.int32]
-) -> RankGroup:
-    def added(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.zeros_like(values)
-        np.add.at(found, place, values)
+    def _shared(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Share the sums of leaves out to kinds, by the number of occurrences."""
+        found = np.zeros_like(total)
+        parts = total[self.occurrences.leaf] * self.part[:, np.newaxis]
+        np.add.at(found, self.kind, parts)
         return found
 
-    return replace(
-        group,
-        count=np.bincount(place, group.count, len(place)).astype(np.int64),
-        compute_ns=_spread(group.compute_ns, group.count, place),
-        mpi_ns=added(group.mpi_ns),
-        idle_ns=added(group.idle_ns),
-        polls=added(group.polls),
-        nap_ns=added(group.nap_ns),
-        size_bytes=_spread(group.size_bytes, group.count, place),
-        size_steps=added(group.size_steps),
-        peers=_peers(group, place, leaf),
-        vectors=_vectors(group, place),
-    )
+    def _spread(self, one: Spread) -> Spread:
+        often, leaf = self.occurrences.often[:, np.newaxis], self.occurrences.leaf
+        values = self.occurrences.values(one, self.of)
+        total, squares = np.zeros_like(one.total), np.zeros_like(one.squares)
+        np.add.at(total, self.kind, often * values)
+        apart = (self.occurrences.often == 1)[:, np.newaxis]
+        parts = one.squares[leaf] * self.part[:, np.newaxis]
+        np.add.at(squares, self.kind, np.where(apart, values**2, parts))
+        histogram = np.zeros_like(one.histogram)
+        bins = np.frexp(np.maximum(values, 0.5))[1].clip(0, histogram.shape[2] - 1)
+        for rank in range(values.shape[1]):
+            of_rank = histogram[:, rank]
+            of_rank += _counted(self.kind, bins[:, rank], often[:, 0], of_rank.shape)
+        least, most = one.least.copy(), one.most.copy()
+        for found, extreme in ((least, np.minimum), (most, np.maximum)):
+            limits = found.copy()
+            found[self.used] = limits[leaf[self._first_of_kind()]]
+            extreme.at(found, self.kind, limits[leaf])
+        return Spread(
+            total, squares, least, most, histogram, self._samples(one, values)
+        )
 
+    def _first_of_kind(self) -> NDArray[np.intp]:
+        return np.unique(self.kind, return_index=True)[1]
 
-def _spread(one: Spread, count: NDArray[np.int64], place: NDArray[np.int32]) -> Spread:
-    total, squares = np.zeros_like(one.total), np.zeros_like(one.squares)
-    histogram = np.zeros_like(one.histogram)
-    for found, values in ((total, one.total), (squares, one.squares)):
-        np.add.at(found, place, values)
-    np.add.at(histogram, place, one.histogram)
-    least, most = one.least[place], one.most[place]
-    np.minimum.at(least, place, one.least)
-    np.maximum.at(most, place, one.most)
-    samples = np.full_like(one.samples, np.nan)
-    for first in np.unique(place).tolist():
-        samples[first] = _samples(one.samples, count, np.flatnonzero(place == first))
-    return Spread(total, squares, least, most, histogram, samples)
-
-
-def _samples(
-    samples: NDArray[np.float64], count: NDArray[np.int64], leaves: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Take samples of some leaves, one leaf after the other, by their occurrences."""
-    known = ~np.isnan(samples[leaves]).any(axis=1)
-    taken = known.sum(axis=1)
-    often = np.where(taken > 0, count[leaves], 0)
-    wanted = int(min(samples.shape[-1], taken.sum()))
-    found: NDArray[np.float64] = np.full_like(samples[0], np.nan)
-    if not wanted or not often.sum():
+    def _samples(self, one: Spread, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Take samples of each kind in the order of time."""
+        found = np.full_like(one.samples, np.nan)
+        at = self.occurrences.at(self.leaf)
+        order = np.argsort(self.position, kind="stable")
+        ends = np.cumsum(np.bincount(self.position, minlength=len(found)))
+        begins = np.concatenate([[0], ends[:-1]])
+        for kind in self.used.tolist():
+            calls = int(ends[kind] - begins[kind])
+            wanted = min(one.samples.shape[2], calls)
+            turn = (2 * np.arange(wanted) + 1) * calls // max(2 * wanted, 1)
+            found[kind, :, :wanted] = values[at[order[begins[kind] + turn]]].T
         return found
-    at = (np.arange(wanted) + 0.5) / wanted * often.sum()
-    ends = np.cumsum(often)
-    which = np.searchsorted(ends, at, "right")
-    within = (at - (ends - often)[which]) / often[which]
-    column = np.minimum((within * taken[which]).astype(np.int64), taken[which] - 1)
-    found[:, :wanted] = samples[leaves[which], :, column].T
-    return found
 
-
-def _peers(
-    group: RankGroup, place: NDArray[np.int32], leaf: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], ...]:
-    """Put partners in the order of all calls that a leaf stands for."""
-    none = np.empty((0, 2), np.int32)
-    found = [none] * len(place)
-    varying = [at for at, runs in enumerate(group.peers) if len(runs)]
-    if not varying:
+    def _peers(self) -> tuple[NDArray[np.int32], ...]:
+        """Put partners in the order of all calls that a leaf stands for."""
+        none = np.empty((0, 2), np.int32)
+        found = [none] * len(self.of.count)
+        varying = [at for at, runs in enumerate(self.of.peers) if len(runs)]
+        if not varying:
+            return tuple(found)
+        partner = np.zeros(len(self.leaf), np.int32)
+        for at in varying:
+            runs = self.of.peers[at]
+            partner[self.leaf == at] = np.repeat(runs[:, 0], runs[:, 1])
+        kinds = self.kind[np.isin(self.occurrences.leaf, varying)]
+        for kind in np.unique(kinds).tolist():
+            own = partner[self.position == kind]
+            found[kind] = run_lengths(own).astype(np.int32)
         return tuple(found)
-    partner = np.zeros(len(leaf), np.int32)
-    for at in varying:
-        runs = group.peers[at]
-        partner[leaf == at] = np.repeat(runs[:, 0], runs[:, 1])
-    for first in np.unique(place[varying]).tolist():
-        own = partner[place[leaf] == first]
-        found[first] = run_lengths(own).astype(np.int32)
-    return tuple(found)
+
+    def _vectors(self) -> tuple[NDArray[np.float64], ...]:
+        """Return the mean bytes of all calls that a leaf stands for."""
+        found = list(self.of.vectors)
+        for kind in self.used.tolist():
+            own = self.kind == kind
+            leaves = self.occurrences.leaf[own]
+            every = [self.of.vectors[leaf] for leaf in leaves.tolist()]
+            if every[0].size:
+                weight = self.occurrences.often[own]
+                weight = weight / max(int(weight.sum()), 1)
+                found[kind] = np.tensordot(weight, np.stack(every), 1)
+        return tuple(found)
 
 
-def _vectors(
-    group: RankGroup, place: NDArray[np.int32]
-) -> tuple[NDArray[np.float64], ...]:
-    """Return the mean bytes of all calls that a leaf stands for."""
-    found = list(group.vectors)
-    for first in np.unique(place).tolist():
-        own = np.flatnonzero(place == first)
-        if len(own) > 1 and group.vectors[first].size:
-            weight = group.count[own] / max(int(group.count[own].sum()), 1)
-            every = np.stack([group.vectors[at] for at in own])
-            found[first] = np.tensordot(weight, every, 1)
-    return tuple(found)
+def _counted(
+    row: NDArray[np.int64],
+    column: NDArray[np.int64],
+    often: NDArray[np.int64],
+    shape: tuple[int, ...],
+) -> NDArray[np.int64]:
+    """Add up numbers by row and column."""
+    place = row * shape[1] + column
+    sums = np.bincount(place, often, shape[0] * shape[1])
+    return sums.astype(np.int64).reshape(shape)

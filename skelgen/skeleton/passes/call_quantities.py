@@ -33,7 +33,10 @@ class CallQuantities:
             sized, shared, draft.symbols.functions, draft.symbols.table, draft.units
         )
         sizes = sizes_of(nodes, draft.matching)
-        durations = durations_of(signature, expansion, shared, first, draft.fraction)
+        pooled = draft.alike is not None
+        durations = durations_of(
+            signature, expansion, shared, first, draft.fraction, pooled=pooled
+        )
         programs = programs_of(nodes, sizes, durations, expansion, first)
         return replace(draft, programs=programs, nodes=nodes)
 

@@ -12,6 +12,7 @@ from skelgen.errors import InputError
 from skelgen.events import Calls
 from skelgen.matching import Matching, match
 from skelgen.signature import Signature, calls_of
+from skelgen.skeleton.keep.alike_occurrences import AlikeOccurrences
 from skelgen.skeleton.keep.expansion import Expansion
 from skelgen.skeleton.keep.units import Units, units_of
 from skelgen.skeleton.proof.flaws import Flaw
@@ -55,6 +56,9 @@ class Draft:
         Kept part of the bytes of each kept call [1].
     divided : bool
         Whole calls are too coarse for K: computation is a K-th, calls are more.
+    alike : AlikeOccurrences or None
+        Kinds of calls that the leaves of `signature` stand for; None where each leaf
+        stands for itself.
     stands : (p,) int64 array
         For each position of `expansion`, within its group, the position that carries
         its computation; empty where each carries its own.
@@ -87,6 +91,7 @@ class Draft:
     stands: NDArray[np.int64]  # DividedCalls
     sent: float = 1.0  # WholeEvents
     divided: bool = False  # WholeEvents
+    alike: AlikeOccurrences | None = None  # AlikePlaces
     programs: tuple[Program, ...] = ()  # CallQuantities
     nodes: Nodes | None = None  # CallQuantities
     flaw: Flaw | None = None  # Proof

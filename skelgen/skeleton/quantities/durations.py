@@ -29,6 +29,7 @@ from skelgen.skeleton.thresholds import (
     CALLS_LOOKED_AHEAD,
     LARGEST_STEADY_DEVIATION,
     LEAST_IDLE_SHARE,
+    LEAST_OWN_SHARE,
     LEAST_VARIED_LEAF_SHARE,
 )
 
@@ -118,6 +119,8 @@ def durations_of(
     shared: SharedStrings,
     calls_first: NDArray[np.int64],
     fraction: float,
+    *,
+    pooled: bool = False,
 ) -> list[Durations]:
     """Decide the computation of all programs.
 
@@ -130,13 +133,16 @@ def durations_of(
         ``Calls.first`` of the application.
     fraction : float
         Kept part of all calls [1].
+    pooled : bool
+        Leaves share their computation: of each so few calls are kept, on each rank
+        others, that a fraction for each would be work that waits for no work.
     """
     uneven = uneven_leaves(signature)
     sleeps = sleeping(signature)
     found = []
     for program in range(len(shared.ranks)):
         homeless = _homeless(signature, expansion, shared, program, calls_first)
-        kept = _Kept(signature, shared, program, fraction, homeless)
+        kept = _Kept(signature, shared, program, fraction, homeless, pooled=pooled)
         found.append(_program(kept, uneven, sleeps=sleeps))
     return found
 
@@ -191,6 +197,8 @@ class _Kept:
         program: int,
         fraction: float,
         homeless: NDArray[np.int64],
+        *,
+        pooled: bool,
     ) -> None:
         self.number, self.fraction = shared.group[program], fraction
         self.group = signature.groups[self.number]
@@ -199,10 +207,8 @@ class _Kept:
         self.homeless = homeless
         self.leaf = shared.column("leaf", program)
         self.often = np.bincount(shared.local[program], minlength=len(self.leaf))
-        kept = self.leaf != INSERTED
-        self.leaf_often = np.bincount(
-            self.leaf[kept], self.often[kept], minlength=len(self.group.count)
-        )
+        leaves = self.leaf[self.leaf != INSERTED]
+        self.pool = _pools(self.group, leaves, fraction, pooled=pooled)
 
     def share_out(
         self,
@@ -227,20 +233,58 @@ class _Kept:
         """
         total = total[:, self.rows] * self.fraction
         extra = np.zeros((len(self.leaf) + 1, len(self.rows)))
-        adrift = np.setdiff1d(np.flatnonzero(self.homeless >= 0), early)
+        adrift = (self.homeless >= 0) & (self.pool < 0)
+        adrift[early] = False
         np.add.at(extra, self.homeless[adrift], total[adrift])
+        parts = self._parts(total, early)
         series = []
         for operation, own in enumerate(self.leaf.tolist()):
             count = int(self.often[operation])
             value = extra[operation][:, np.newaxis] / count
             if own != INSERTED:
-                part = total[own] * (count / self.leaf_often[own])
                 varied = (self.number, own) in uneven
                 columns = min(MOST_COLUMNS, count) if varied else 1
                 samples = self.group.compute_ns.samples[own][self.rows]
-                value = value + _values(part, samples, columns, count)
+                value = value + _values(parts[operation], samples, columns, count)
             series.append(value)
         return tuple(series), tail[self.rows] * self.fraction + extra[-1]
+
+    def _parts(
+        self, total: NDArray[np.float64], early: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return what each operation gets of the times of its pool [ns]."""
+        kept = self.leaf != INSERTED
+        leaf = np.where(kept, self.leaf, 0)
+        pool, often = self.pool[leaf], np.where(kept, self.often, 0)[:, np.newaxis]
+        usual = total[leaf] / np.maximum(self.group.count[leaf], 1)[:, np.newaxis]
+        pools = len(self.group.count)
+        there = self.pool >= 0
+        there[early] = False
+        own = np.zeros((3, pools, len(self.rows)))
+        np.add.at(own[0], self.pool[there], total[there])
+        np.add.at(own[1], pool, usual * often)
+        np.add.at(own[2], pool, np.broadcast_to(often, usual.shape))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            even = often * (own[0] / own[2])[pool]
+            found = usual * often * (own[0] / own[1])[pool]
+        return np.asarray(np.where(own[1][pool] > 0, found, even))
+
+
+def _pools(
+    group: RankGroup, kept: NDArray[np.int64], fraction: float, *, pooled: bool
+) -> NDArray[np.int64]:
+    """Return for each leaf the first of those that share their time, or -1.
+
+    Each has its own, or all share it but those of which one occurrence would be much of
+    a skeleton. -1: none of these is kept.
+    """
+    pool = np.arange(len(group.count))
+    if pooled and len(pool):
+        each_ns = group.before_ns / np.maximum(group.count, 1)[:, np.newaxis]
+        light = (_share(group, each_ns) < LEAST_OWN_SHARE * fraction).all(axis=1)
+        pool[light] = np.argmax(light)
+    found: NDArray[np.int64] = np.where(np.isin(pool, pool[kept]), pool, -1)
+    return found
 
 
 def _program(kept: _Kept, uneven: set[tuple[int, int]], *, sleeps: bool) -> Durations:

@@ -109,6 +109,7 @@ def test_kinds_have_the_statistics_of_their_occurrences(seed: int, most: int) ->
             assert found.total.sum(axis=0) == pytest.approx(given.total.sum(axis=0))
             assert found.squares.sum(axis=0) == pytest.approx(given.squares.sum(axis=0))
             assert (other.count[used] == found.histogram.sum(axis=2)[used].T).all()
+            assert (found.histogram.sum(axis=0) == given.histogram.sum(axis=0)).all()
             mean = found.total[used] / other.count[used][:, np.newaxis]
             assert (found.least[used] <= mean * 1.000001).all()
             assert (found.most[used] >= mean * 0.999999).all()

@@ -58,11 +58,20 @@ class KnownOccurrences:
         leaf : (n,) int32 array
             Leaf of each position of the string.
         """
-        order = np.argsort(leaf, kind="stable")
-        count = np.bincount(leaf, minlength=len(self.first) - 1)
-        turn = np.arange(len(leaf)) - np.repeat(np.cumsum(count) - count, count)
-        own = leaf[order]
-        last = np.diff(self.first)[own] - 1
-        found = np.empty(len(leaf), np.int64)
-        found[order] = self.first[own] + np.minimum(turn, last)
-        return found
+        last = np.diff(self.first)[leaf] - 1
+        return np.asarray(self.first[leaf] + np.minimum(turns(leaf), last))
+
+
+def turns(leaf: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how many positions before each one have the same leaf.
+
+    Examples
+    --------
+    >>> turns(np.array([3, 1, 3, 3, 1])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(leaf, kind="stable")
+    count = np.bincount(leaf)
+    found = np.empty(len(leaf), np.int64)
+    found[order] = np.arange(len(leaf)) - np.repeat(np.cumsum(count) - count, count)
+    return found

@@ -11,7 +11,7 @@ from skelgen.loops.parts import run_lengths
 from skelgen.signature import RankGroup, Signature, Spread
 from skelgen.skeleton.keep.alike_occurrences import AlikeOccurrences
 from skelgen.skeleton.keep.expansion import Expansion
-from skelgen.skeleton.keep.known_occurrences import KnownOccurrences
+from skelgen.skeleton.keep.known_occurrences import KnownOccurrences, turns
 
 
 def merged_leaves(
@@ -71,12 +71,14 @@ class _Merged:
         return replace(
             of,
             count=count.astype(np.int64),
-            compute_ns=self._spread(of.compute_ns),
+            compute_ns=self._spread(
+                of.compute_ns, occurrences.compute_ns[occurrences.at(self.leaf)]
+            ),
             mpi_ns=self._shared(of.mpi_ns),
             idle_ns=self._shared(of.idle_ns),
             polls=self._shared(of.polls),
             nap_ns=self._shared(of.nap_ns),
-            size_bytes=self._spread(of.size_bytes),
+            size_bytes=self._spread(of.size_bytes, self._sampled(of.size_bytes)),
             size_steps=self._shared(of.size_steps),
             peers=self._peers(),
             vectors=self._vectors(),
@@ -89,7 +91,7 @@ class _Merged:
         np.add.at(found, self.kind, parts)
         return found
 
-    def _spread(self, one: Spread) -> Spread:
+    def _spread(self, one: Spread, each: NDArray[np.float64]) -> Spread:
         often, leaf = self.occurrences.often[:, np.newaxis], self.occurrences.leaf
         values = self.occurrences.values(one, self.of)
         total, squares = np.zeros_like(one.total), np.zeros_like(one.squares)
@@ -97,35 +99,60 @@ class _Merged:
         apart = (self.occurrences.often == 1)[:, np.newaxis]
         parts = one.squares[leaf] * self.part[:, np.newaxis]
         np.add.at(squares, self.kind, np.where(apart, values**2, parts))
-        histogram = np.zeros_like(one.histogram)
-        bins = np.frexp(np.maximum(values, 0.5))[1].clip(0, histogram.shape[2] - 1)
-        for rank in range(values.shape[1]):
-            of_rank = histogram[:, rank]
-            of_rank += _counted(self.kind, bins[:, rank], often[:, 0], of_rank.shape)
         least, most = one.least.copy(), one.most.copy()
         for found, extreme in ((least, np.minimum), (most, np.maximum)):
             limits = found.copy()
             found[self.used] = limits[leaf[self._first_of_kind()]]
             extreme.at(found, self.kind, limits[leaf])
         return Spread(
-            total, squares, least, most, histogram, self._samples(one, values)
+            total,
+            squares,
+            least,
+            most,
+            self._histogram(one, values),
+            self._samples(each),
         )
+
+    def _histogram(self, one: Spread, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Count the values of occurrences; leaves that stay whole have theirs."""
+        found = np.zeros_like(one.histogram)
+        apart = self.occurrences.often == 1
+        whole = np.flatnonzero(~apart)
+        np.add.at(found, self.kind[whole], one.histogram[self.occurrences.leaf[whole]])
+        bins = np.frexp(np.maximum(values, 0.5))[1].clip(0, found.shape[2] - 1)
+        place = self.kind * found.shape[2]
+        for rank in range(values.shape[1]):
+            counts = np.bincount(
+                (place + bins[:, rank])[apart], minlength=found[:, rank].size
+            )
+            found[:, rank] += counts.reshape(found[:, rank].shape)
+        return found
 
     def _first_of_kind(self) -> NDArray[np.intp]:
         return np.unique(self.kind, return_index=True)[1]
 
-    def _samples(self, one: Spread, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Take samples of each kind in the order of time."""
-        found = np.full_like(one.samples, np.nan)
-        at = self.occurrences.at(self.leaf)
+    def _sampled(self, one: Spread) -> NDArray[np.float64]:
+        """Return the sample that is nearest in time to each position."""
+        known = (~np.isnan(one.samples)).all(axis=1).sum(axis=1)
+        count = np.maximum(self.of.count, 1)[self.leaf]
+        sample = turns(self.leaf) * known[self.leaf] // count
+        return np.asarray(one.samples[self.leaf, :, sample])
+
+    def _samples(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Take samples of each kind, of the values of all positions, in their order.
+
+        Computation is the mean of a leaf where its occurrences are not known: samples
+        of other occurrences on each rank would be work that waits for no work.
+        """
+        found = np.full_like(self.of.compute_ns.samples, np.nan)
         order = np.argsort(self.position, kind="stable")
         ends = np.cumsum(np.bincount(self.position, minlength=len(found)))
         begins = np.concatenate([[0], ends[:-1]])
         for kind in self.used.tolist():
             calls = int(ends[kind] - begins[kind])
-            wanted = min(one.samples.shape[2], calls)
+            wanted = min(found.shape[2], calls)
             turn = (2 * np.arange(wanted) + 1) * calls // max(2 * wanted, 1)
-            found[kind, :, :wanted] = values[at[order[begins[kind] + turn]]].T
+            found[kind, :, :wanted] = each[order[begins[kind] + turn]].T
         return found
 
     def _peers(self) -> tuple[NDArray[np.int32], ...]:
@@ -157,15 +184,3 @@ class _Merged:
                 weight = weight / max(int(weight.sum()), 1)
                 found[kind] = np.tensordot(weight, np.stack(every), 1)
         return tuple(found)
-
-
-def _counted(
-    row: NDArray[np.int64],
-    column: NDArray[np.int64],
-    often: NDArray[np.int64],
-    shape: tuple[int, ...],
-) -> NDArray[np.int64]:
-    """Add up numbers by row and column."""
-    place = row * shape[1] + column
-    sums = np.bincount(place, often, shape[0] * shape[1])
-    return sums.astype(np.int64).reshape(shape)

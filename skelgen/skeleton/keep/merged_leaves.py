@@ -38,11 +38,9 @@ def merged_leaves(
     groups, leaves = [], []
     for number, group in enumerate(signature.groups):
         leaf = expansion.leaf[expansion.first[number] : expansion.first[number + 1]]
-        occurrences, kind = alike.occurrences[number], alike.kind[number]
-        at = occurrences.at(leaf)
-        merged = _Merged(group, occurrences, kind, leaf, kind[at])
+        merged = _Merged(group, alike.occurrences[number], alike.kind[number], leaf)
         groups.append(merged.group())
-        leaves.append(kind[at].astype(np.int32))
+        leaves.append(merged.position.astype(np.int32))
     return replace(signature, groups=tuple(groups)), np.concatenate(leaves)
 
 
@@ -55,10 +53,10 @@ class _Merged:
         occurrences: KnownOccurrences,
         kind: NDArray[np.int64],
         leaf: NDArray[np.int32],
-        position: NDArray[np.int64],
     ) -> None:
         self.of, self.occurrences, self.kind = group, occurrences, kind
-        self.leaf, self.position = leaf, position
+        self.leaf, self.at = leaf, occurrences.at(leaf)
+        self.position = kind[self.at]
         often = occurrences.often
         #: Part of a leaf's occurrences that each row stands for.
         self.part = often / np.maximum(group.count, 1)[occurrences.leaf]
@@ -71,9 +69,7 @@ class _Merged:
         return replace(
             of,
             count=count.astype(np.int64),
-            compute_ns=self._spread(
-                of.compute_ns, occurrences.compute_ns[occurrences.at(self.leaf)]
-            ),
+            compute_ns=self._spread(of.compute_ns, occurrences.compute_ns[self.at]),
             mpi_ns=self._shared(of.mpi_ns),
             idle_ns=self._shared(of.idle_ns),
             polls=self._shared(of.polls),

@@ -39,18 +39,31 @@ static int checking;
 /* Keeps the arithmetic from being optimised away. */
 static volatile double sink;
 
-/* Four independent chains: bound by latency, so that compilers make little difference. */
+/*
+ * Four chains of numbers, bound by latency, so that compilers make little difference. The
+ * integers between them are for what such chains leave over of a core: with them it slows down,
+ * as programs do, where another thread of the core works.
+ */
 static void arithmetic(long steps)
 {
 	double a = sink, b = a + 0.25, c = a + 0.5, d = a + 0.75;
+	unsigned long k = (unsigned long)a, l = 2, m = 3, n = 4, p = 5, q = 6, r = 7, s = 8;
 
 	for (long i = 0; i < steps; i++) {
 		a = a * 0.5 + 1.0;
 		b = b * 0.5 + 2.0;
 		c = c * 0.5 + 3.0;
 		d = d * 0.5 + 4.0;
+		k += l;
+		m += n;
+		p += q;
+		r += s;
+		l ^= k >> 1;
+		n ^= m >> 1;
+		q ^= p >> 1;
+		s ^= r >> 1;
 	}
-	sink = (a + b + c + d) * 0.0625;
+	sink = (a + b + c + d) * 0.0625 + (double)((k ^ m ^ p ^ r) & 1);
 }
 
 static void work(double us)

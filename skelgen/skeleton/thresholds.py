@@ -99,13 +99,9 @@ MOST_SEQUENCES_COMPARED = 16
 #: judgement, not measured.
 TABLE_LINES_PER_LINE = 0.25
 
-#: Repeats are looked for in programs of up to so many items. It bounds the time of a
-#: build; a judgement, not measured.
-MOST_ITEMS_WITH_REPEATS = 2500
-
 #: Programs with more items are written as a list of steps: as loops they would have
-#: more than 5,000 lines. So many are not searched for stretches, either. A judgement,
-#: not measured.
+#: more than 5,000 lines. They are not searched for repeats, which bounds the time of a
+#: build. A judgement, not measured.
 MOST_PROGRAM_ITEMS = 2500
 
 #: In such a list each operation takes some four lines. Of more of them, all programs

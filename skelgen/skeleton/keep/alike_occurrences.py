@@ -58,7 +58,11 @@ def alike_occurrences(signature: Signature, most: int) -> AlikeOccurrences:
     occurrences = tuple(map(KnownOccurrences.of, signature.groups))
     symbols = [leaf_symbols(group.nest) for group in signature.groups]
     often = np.concatenate([one.often for one in occurrences])
-    each_ns = np.concatenate([one.compute_ns.mean(axis=1) for one in occurrences])
+    times = [
+        one.values(group.compute_ns).mean(axis=1)
+        for one, group in zip(occurrences, signature.groups, strict=True)
+    ]
+    each_ns = np.concatenate(times)
     chains = _Chains(often.copy(), often * each_ns)
     little_ns = LEAST_MOVED_SHARE * float(chains.time.sum())
     first = np.cumsum([0, *(len(one.often) for one in occurrences)]).tolist()
@@ -73,7 +77,7 @@ def alike_occurrences(signature: Signature, most: int) -> AlikeOccurrences:
         _standing_for(root, symbol, one.leaf)
         for root, symbol, one in zip(roots, symbols, occurrences, strict=True)
     )
-    return AlikeOccurrences(occurrences, kind, _moved(occurrences, kind))
+    return AlikeOccurrences(occurrences, kind, _moved(occurrences, times, kind))
 
 
 def _of_symbols(
@@ -104,11 +108,12 @@ def _standing_for(
 
 
 def _moved(
-    occurrences: Sequence[KnownOccurrences], kind: Sequence[NDArray[np.int64]]
+    occurrences: Sequence[KnownOccurrences],
+    times: Sequence[NDArray[np.float64]],
+    kind: Sequence[NDArray[np.int64]],
 ) -> float:
     moved = total = 0.0
-    for one, own in zip(occurrences, kind, strict=True):
-        time = one.compute_ns.mean(axis=1)
+    for one, time, own in zip(occurrences, times, kind, strict=True):
         calls = np.bincount(own, one.often)
         mean = np.bincount(own, one.often * time) / np.maximum(calls, 1)
         moved += float((one.often * np.abs(time - mean[own])).sum()) / 2

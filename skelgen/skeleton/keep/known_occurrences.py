@@ -21,14 +21,11 @@ class KnownOccurrences:
     leaf : (m,) int64 array
     often : (m,) int64 array
         How many occurrences a row stands for.
-    compute_ns : (m, ranks) float64 array
-        Computation before each of them [ns].
     """
 
     first: NDArray[np.int64]
     leaf: NDArray[np.int64]
     often: NDArray[np.int64]
-    compute_ns: NDArray[np.float64]
 
     @classmethod
     def of(cls, group: RankGroup) -> KnownOccurrences:
@@ -37,16 +34,16 @@ class KnownOccurrences:
         rows = np.where(known == group.count, np.maximum(known, 1), 1)
         first = np.concatenate([[0], np.cumsum(rows)])
         leaf = np.repeat(np.arange(len(rows)), rows)
-        found = cls(first, leaf, (group.count // rows)[leaf], np.zeros((0, 0)))
-        return cls(first, leaf, found.often, found.values(group.compute_ns, group))
+        return cls(first, leaf, (group.count // rows)[leaf])
 
-    def values(self, spread: Spread, group: RankGroup) -> NDArray[np.float64]:
+    def values(self, spread: Spread) -> NDArray[np.float64]:
         """Return a quantity of the group at each row, (m, ranks)."""
         number = np.arange(len(self.leaf)) - self.first[self.leaf]
         each = spread.samples[
             self.leaf, :, np.minimum(number, spread.samples.shape[2] - 1)
         ]
-        mean = spread.total / np.maximum(group.count, 1)[:, np.newaxis]
+        count = np.bincount(self.leaf, self.often, len(spread.total))
+        mean = spread.total / np.maximum(count, 1)[:, np.newaxis]
         apart = (self.often == 1)[:, np.newaxis] & ~np.isnan(each)
         return np.where(apart, each, mean[self.leaf])
 

@@ -66,10 +66,11 @@ class _Merged:
         """Return the group."""
         of, occurrences = self.of, self.occurrences
         count = np.bincount(self.kind, occurrences.often, len(of.count))
+        compute_ns = occurrences.values(of.compute_ns)
         return replace(
             of,
             count=count.astype(np.int64),
-            compute_ns=self._spread(of.compute_ns, occurrences.compute_ns[self.at]),
+            compute_ns=self._spread(of.compute_ns, compute_ns[self.at]),
             mpi_ns=self._shared(of.mpi_ns),
             idle_ns=self._shared(of.idle_ns),
             polls=self._shared(of.polls),
@@ -89,7 +90,7 @@ class _Merged:
 
     def _spread(self, one: Spread, each: NDArray[np.float64]) -> Spread:
         often, leaf = self.occurrences.often[:, np.newaxis], self.occurrences.leaf
-        values = self.occurrences.values(one, self.of)
+        values = self.occurrences.values(one)
         total, squares = np.zeros_like(one.total), np.zeros_like(one.squares)
         np.add.at(total, self.kind, often * values)
         apart = (self.occurrences.often == 1)[:, np.newaxis]

@@ -16,7 +16,7 @@ from skelgen.skeleton.thresholds import (
     CALL_LINES,
     FUNCTION_LINES,
     LOOP_LINES,
-    MOST_ITEMS_WITH_REPEATS,
+    MOST_PROGRAM_ITEMS,
     MOST_REPEATS,
     TABLE_LINES_PER_LINE,
 )
@@ -55,7 +55,7 @@ def repeats(
     least : int
         Lines that a function must save.
     """
-    if len(nest) > MOST_ITEMS_WITH_REPEATS:
+    if len(nest) > MOST_PROGRAM_ITEMS:
         return ()
     search = _Search(nest, keys, outer)
     found: list[RepeatedItems] = []

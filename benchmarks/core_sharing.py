@@ -5,10 +5,10 @@
 Two processes compute at a time: kernels for a moment, then one of four examples, and
 so on. On a machine with hardware threads, or one that is shared with other virtual
 machines, all of them are slowed down now and then. One table has how much longer than
-in the quickest moments each kernel takes. The other has the elasticity of each
-program: by how many percent it takes longer when a kernel takes one percent longer.
-A kernel with 1 stands for the program. Noise makes it smaller, as runs are not at the
-same moments as kernels.
+in its quickest moments each takes. The other has the elasticity of each program: by
+how many percent it takes longer when a kernel takes one percent longer. A kernel with
+1 stands for the program. It is smaller than it should be, as runs are not at the same
+moments as kernels; on a machine of its own it is noise.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def main() -> None:
         folder, mpicc = Path(name), reference_compiler("")
         build(folder, mpicc)
         kernels, programs = measured(folder, mpicc.with_name("mpirun"), until_s)
-    show_kernels(kernels)
-    show_programs(kernels, programs)
+    show_times(kernels, programs)
+    show_slopes(kernels, programs)
 
 
 def build(folder: Path, mpicc: Path) -> None:
@@ -101,15 +101,19 @@ def moment(folder: Path) -> NDArray[np.float64]:
     return np.asarray(np.array(said, np.float64).mean(axis=0))
 
 
-def show_kernels(kernels: NDArray[np.float64]) -> None:
-    each = kernels.reshape(-1, len(KERNELS))
-    low, *others = np.percentile(each, (2, 50, 90, 98), axis=0)
-    print("| kernel | median moment | of 10 the slowest | of 50 |\n|---|---|---|---|")
-    for name, row in zip(KERNELS, np.transpose(others / low), strict=True):
-        print(f"| {name} | {row[0]:.2f} | {row[1]:.2f} | {row[2]:.2f} |")
+def show_times(kernels: NDArray[np.float64], programs: NDArray[np.float64]) -> None:
+    """Print how much longer each takes than in its quickest moments."""
+    print(
+        "| kernel or program | median | of 10 the slowest | of 50 |\n|---|---|---|---|"
+    )
+    each = dict(zip(KERNELS, kernels.reshape(-1, len(KERNELS)).T, strict=True))
+    each |= dict(zip(PROGRAMS, programs.T, strict=True))
+    for name, took in each.items():
+        low, *others = np.percentile(took, (2, 50, 90, 98))
+        print(f"| {name} | {' | '.join(f'{one / low:.2f}' for one in others)} |")
 
 
-def show_programs(kernels: NDArray[np.float64], programs: NDArray[np.float64]) -> None:
+def show_slopes(kernels: NDArray[np.float64], programs: NDArray[np.float64]) -> None:
     print(f"\n| elasticity of | {' | '.join(KERNELS)} |\n|---{'|---' * len(KERNELS)}|")
     rows = []
     for place, name in enumerate(PROGRAMS):

@@ -103,9 +103,7 @@ def moment(folder: Path) -> NDArray[np.float64]:
 
 def show_times(kernels: NDArray[np.float64], programs: NDArray[np.float64]) -> None:
     """Print how much longer each takes than in its quickest moments."""
-    print(
-        "| kernel or program | median | of 10 the slowest | of 50 |\n|---|---|---|---|"
-    )
+    print("| kernel or program | median | slowest of 10 | of 50 |\n|---|---|---|---|")
     each = dict(zip(KERNELS, kernels.reshape(-1, len(KERNELS)).T, strict=True))
     each |= dict(zip(PROGRAMS, programs.T, strict=True))
     for name, took in each.items():

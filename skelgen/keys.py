@@ -50,6 +50,23 @@ def rows_by(values: NDArray[np.integer]) -> list[NDArray[np.int64]]:
     return np.split(order, cuts) if len(order) else []
 
 
+def occurrence_of(row: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return which of its occurrences each element of a string is.
+
+    Examples
+    --------
+    >>> occurrence_of(np.array([5, 3, 5, 5, 3])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(row, kind="stable")
+    ordered = row[order]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    lengths = np.diff(np.append(begins, len(row)))
+    found = np.empty(len(row), np.int64)
+    found[order] = np.arange(len(row)) - np.repeat(begins, lengths)
+    return found
+
+
 def mixed(values: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Spread numbers over 64 bits; none becomes 0 but -1."""
     with np.errstate(over="ignore"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import occurrence_of
 from skelgen.signature import RankGroup, Spread
 
 
@@ -56,19 +57,4 @@ class KnownOccurrences:
             Leaf of each position of the string.
         """
         last = np.diff(self.first)[leaf] - 1
-        return np.asarray(self.first[leaf] + np.minimum(turns(leaf), last))
-
-
-def turns(leaf: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return how many positions before each one have the same leaf.
-
-    Examples
-    --------
-    >>> turns(np.array([3, 1, 3, 3, 1])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(leaf, kind="stable")
-    count = np.bincount(leaf)
-    found = np.empty(len(leaf), np.int64)
-    found[order] = np.arange(len(leaf)) - np.repeat(np.cumsum(count) - count, count)
-    return found
+        return np.asarray(self.first[leaf] + np.minimum(occurrence_of(leaf), last))

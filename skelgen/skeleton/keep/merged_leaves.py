@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import occurrence_of
 from skelgen.loops.parts import run_lengths
 from skelgen.signature import RankGroup, Signature, Spread
 from skelgen.skeleton.keep.alike_occurrences import AlikeOccurrences
 from skelgen.skeleton.keep.expansion import Expansion
-from skelgen.skeleton.keep.known_occurrences import KnownOccurrences, turns
+from skelgen.skeleton.keep.known_occurrences import KnownOccurrences
 
 
 def merged_leaves(
@@ -67,15 +68,18 @@ class _Merged:
         of, occurrences = self.of, self.occurrences
         count = np.bincount(self.kind, occurrences.often, len(of.count))
         compute_ns = occurrences.values(of.compute_ns)
+        size_bytes = occurrences.values(of.size_bytes)
         return replace(
             of,
             count=count.astype(np.int64),
-            compute_ns=self._spread(of.compute_ns, compute_ns[self.at]),
+            compute_ns=self._spread(of.compute_ns, compute_ns, compute_ns[self.at]),
             mpi_ns=self._shared(of.mpi_ns),
             idle_ns=self._shared(of.idle_ns),
             polls=self._shared(of.polls),
             nap_ns=self._shared(of.nap_ns),
-            size_bytes=self._spread(of.size_bytes, self._sampled(of.size_bytes)),
+            size_bytes=self._spread(
+                of.size_bytes, size_bytes, self._sampled(of.size_bytes)
+            ),
             size_steps=self._shared(of.size_steps),
             peers=self._peers(),
             vectors=self._vectors(),
@@ -88,9 +92,11 @@ class _Merged:
         np.add.at(found, self.kind, parts)
         return found
 
-    def _spread(self, one: Spread, each: NDArray[np.float64]) -> Spread:
+    def _spread(
+        self, one: Spread, values: NDArray[np.float64], each: NDArray[np.float64]
+    ) -> Spread:
+        """Join a quantity, of which rows have values and positions each."""
         often, leaf = self.occurrences.often[:, np.newaxis], self.occurrences.leaf
-        values = self.occurrences.values(one)
         total, squares = np.zeros_like(one.total), np.zeros_like(one.squares)
         np.add.at(total, self.kind, often * values)
         apart = (self.occurrences.often == 1)[:, np.newaxis]
@@ -132,7 +138,7 @@ class _Merged:
         """Return the sample that is nearest in time to each position."""
         known = (~np.isnan(one.samples)).all(axis=1).sum(axis=1)
         count = np.maximum(self.of.count, 1)[self.leaf]
-        sample = turns(self.leaf) * known[self.leaf] // count
+        sample = occurrence_of(self.leaf) * known[self.leaf] // count
         return np.asarray(one.samples[self.leaf, :, sample])
 
     def _samples(self, each: NDArray[np.float64]) -> NDArray[np.float64]:

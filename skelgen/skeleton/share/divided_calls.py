@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import occurrence_of
 from skelgen.loops import Nest, positions, trip_rows
 from skelgen.skeleton.quantities.series import MOST_COLUMNS, summed, taken
 from skelgen.skeleton.share.call_steps import CallStep
@@ -119,10 +120,7 @@ def _turns(
         return {}  # ranks that call nothing
     place = np.array([stands_for.get(item, item) for item in items.tolist()])
     item = place[positions(nest)]
-    order = np.argsort(nest.symbol[item], kind="stable")
-    counts = np.bincount(nest.symbol[item])
-    turn = np.empty(len(item), np.int64)
-    turn[order] = np.arange(len(item)) - np.repeat(np.cumsum(counts) - counts, counts)
+    turn = occurrence_of(nest.symbol[item])
     order = np.argsort(item, kind="stable")
     numbers, begins = np.unique(item[order], return_index=True)
     return dict(zip(numbers.tolist(), np.split(turn[order], begins[1:]), strict=True))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
+from skelgen.keys import occurrence_of
 from skelgen.loops import expand, fold
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.proof.script import Script, script_of
@@ -23,7 +24,7 @@ from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.receive_capacities import owners_of
-from skelgen.skeleton.task_farm.turns import mates, occurrence_of
+from skelgen.skeleton.task_farm.turns import mates
 from skelgen.skeleton.task_farm.visits import Visits, visits_of
 from skelgen.skeleton.thresholds import LARGEST_WAIT_SHARE
 from skelgen.skeleton.types import Operation, Program

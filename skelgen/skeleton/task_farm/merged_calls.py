@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import occurrence_of
 from skelgen.loops import expand
 from skelgen.skeleton.quantities.series import MOST_COLUMNS, part, summed
-from skelgen.skeleton.task_farm.turns import occurrence_of
 from skelgen.skeleton.types import (
     TOLD,
     OccurrenceSeries,

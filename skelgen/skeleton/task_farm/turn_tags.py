@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
+from skelgen.keys import occurrence_of
 from skelgen.loops import expand, fold
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.proof.script import script_of
 from skelgen.skeleton.quantities.series import part
 from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.joined_receives import JoinedReceives
-from skelgen.skeleton.task_farm.turns import Turns, mates, occurrence_of, turns_in
+from skelgen.skeleton.task_farm.turns import Turns, mates, turns_in
 from skelgen.skeleton.task_farm.worker_loops import alone
 from skelgen.skeleton.types import Operation, Program
 

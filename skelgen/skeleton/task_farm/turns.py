@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
+from skelgen.keys import occurrence_of
 from skelgen.skeleton.proof.script import NOBODY, Script
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.symbols import PlanSymbols
@@ -124,23 +125,6 @@ def harmless(
             serving |= {*ranks}
             served |= partners
     return kept
-
-
-def occurrence_of(row: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return which of its occurrences each element of a string is.
-
-    Examples
-    --------
-    >>> occurrence_of(np.array([5, 3, 5, 5, 3])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(row, kind="stable")
-    ordered = row[order]
-    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    lengths = np.diff(np.append(begins, len(row)))
-    found = np.empty(len(row), np.int64)
-    found[order] = np.arange(len(row)) - np.repeat(begins, lengths)
-    return found
 
 
 def _turns(number: int, visits: Visits | None, *, any_tag: bool) -> Turns | None:

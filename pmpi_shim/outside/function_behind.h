@@ -9,9 +9,11 @@
 
 #include <dlfcn.h>
 
-/* Looked up once; NULL while dlsym looks, which may call us by an allocator of the program's own.
+/*
+ * The one of that version, or with NULL of any. Looked up once; NULL while dlsym looks, which may
+ * call us by an allocator of the program's own.
  */
-static inline void *skelgen_behind(void **known, const char *name)
+static inline void *skelgen_version_behind(void **known, const char *name, const char *version)
 {
 	static __thread bool looking __attribute__((tls_model("initial-exec")));
 	void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
@@ -19,10 +21,20 @@ static inline void *skelgen_behind(void **known, const char *name)
 	if (likely(found) || looking)
 		return found;
 	looking = true;
+#ifdef __GLIBC__
+	found = version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
+#else
+	(void)version;
 	found = dlsym(RTLD_NEXT, name);
+#endif
 	looking = false;
 	__atomic_store_n(known, found, __ATOMIC_RELAXED);
 	return found;
+}
+
+static inline void *skelgen_behind(void **known, const char *name)
+{
+	return skelgen_version_behind(known, name, NULL);
 }
 
 #endif

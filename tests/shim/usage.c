@@ -24,7 +24,7 @@ static void sum(void *in, void *inout, int *length, MPI_Datatype *type)
 		((int *)inout)[i] += ((int *)in)[i];
 }
 
-/* What the recorder hands back is what the system says; `times` is not its. */
+/* What the recorder hands back is what the system says. */
 static int answers(void)
 {
 	struct rusage usage;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	ask(RUSAGE_SELF, 100 * (rank + 1));
 	ask(RUSAGE_THREAD, 1000); /* what Linux has noted already */
 	ask(RUSAGE_CHILDREN, 1000);
-	printf("%s\n", answers() ? "answered" : "wrong"); /* 3 queries */
+	printf("%s\n", answers() ? "answered" : "wrong"); /* 4 queries */
 	MPI_Op_create(sum, 1, &op);
 	MPI_Allreduce(&one, &all, 1, MPI_INT, op, MPI_COMM_WORLD);
 	MPI_Op_free(&op);

@@ -160,6 +160,9 @@ enum skelgen_reference {
 /* Pairs of counts that each shape remembers. */
 #define SKELGEN_COUNT_HISTORY 8
 
+/* Lengths of gaps between queries of the CPU time that are told apart (USAGE). */
+#define SKELGEN_QUERY_GAPS 16
+
 /* What a function does. */
 enum skelgen_function_kind {
 	SKELGEN_FN_LOCAL = 0, /* no communication; counted, not recorded */

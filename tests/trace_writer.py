@@ -271,8 +271,9 @@ class RankWriter:
         pairs = b"".join(varint(number) + varint(count) for number, count in rows)
         self.define("COUNT", varint(len(rows)), pairs, *map(varint, units))
 
-    def usage(self, queries: int) -> None:
-        self.define("USAGE", varint(queries))
+    def usage(self, queries: int, gaps: Sequence[int] = ()) -> None:
+        """Write how often the thread asked; older traces have no gaps."""
+        self.define("USAGE", b"".join(map(varint, (queries, *gaps))))
 
     def load(
         self,

@@ -169,6 +169,14 @@ struct skelgen_load {
 	uint64_t device_us;   /* out of it, where blocks were moved meanwhile */
 };
 
+/* How often a thread asked for its CPU time, and how far apart (outside/cpu_time_queries.c). */
+struct skelgen_queries {
+	uint64_t count;
+	uint64_t last;   /* when it asked last, or when the stream began [units] */
+	uint64_t inside; /* long calls since then [units] */
+	uint64_t gaps[SKELGEN_QUERY_GAPS];
+};
+
 /* One file: what one thread of this rank does. */
 struct skelgen_stream {
 	/* fast path */
@@ -196,6 +204,7 @@ struct skelgen_stream {
 	uint64_t sample_switches;
 	struct skelgen_load load;
 	struct skelgen_touched touched;
+	struct skelgen_queries queries;
 	uint32_t object;
 	uint32_t error;
 	struct skelgen_status_entry *statuses;

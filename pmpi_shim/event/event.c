@@ -306,11 +306,14 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 		return;
 	}
 	x = collect(s, begin, end);
-	if (x.duration > skelgen.long_gap && skelgen.sampling) {
-		skelgen_sample(s); /* what the call waited is no loss of the next gap */
-		end = skelgen_now();
-		x.duration = end - begin;
-		walk = 0; /* the call's duration has it */
+	if (x.duration > skelgen.long_gap) {
+		if (skelgen.sampling) {
+			skelgen_sample(s); /* what the call waited is no loss of the next gap */
+			end = skelgen_now();
+			x.duration = end - begin;
+			walk = 0; /* the call's duration has it */
+		}
+		s->queries.inside += x.duration;
 	}
 	skelgen_flush_poll(s);
 	if (walk) {

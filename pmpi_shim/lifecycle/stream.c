@@ -210,17 +210,6 @@ static void write_counts(struct skelgen_stream *s)
 	free(payload);
 }
 
-/* How often the program asked for its CPU time, if it did. */
-static void write_usage(struct skelgen_stream *s)
-{
-	uint8_t payload[10];
-	uint64_t asked = skelgen_usage_asked();
-	uint8_t *end = skelgen_put_varint(payload, asked);
-
-	if (asked)
-		skelgen_define(s, SKELGEN_REC_USAGE, payload, (size_t)(end - payload));
-}
-
 /* Write what comes last into a stream's file and bring it to its place. */
 void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
 {
@@ -228,10 +217,10 @@ void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int c
 		skelgen_flush_poll(s);
 		if (!s->thread) {
 			write_counts(s);
-			write_usage(s);
 			skelgen_unseen_write(s);
 			skelgen_touched_write(s);
 		}
+		skelgen_queries_write(s);
 		skelgen_load_end(s);
 		skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
 		skelgen_file_end(s, reason, code);
@@ -250,6 +239,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	skelgen_file_begin(s, &mine);
 	s->current = &skelgen_current;
 	s->last_end = ticks >> skelgen.shift;
+	s->queries.last = s->last_end;
 	s->sample_cpu_ns = cpu_ns;
 	skelgen_unseen_thread_begins(s, s->thread ? cpu_ns : skelgen_thread_cpu_ns());
 	s->sample_ticks = ticks;

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often the program asks for its CPU time. Asked for it, Linux looks whether the thread's slice
- * is over, at once and not at its next tick: a program that asks thousands of times a second loses
- * its core earlier beside competitors, so a skeleton must ask as often. Calls of MPI itself are not
- * counted. clock_gettime is not, for clocks that show no CPU time are read with it, too.
+ * How often the program asks for its CPU time, and how far apart. Asked for it, Linux looks whether
+ * the thread's slice is over, at once and not at its next tick: a program that asks thousands of
+ * times a second loses its core earlier beside competitors, so a skeleton must ask as often. Calls
+ * of MPI itself are not counted. clock_gettime is not, for clocks that show no CPU time are read
+ * with it, too.
+ *
+ * Of ten queries in a row nine change nothing: what counts is for how long there is none. So the
+ * lengths of the gaps between queries are counted as well, without the time in long calls.
  */
 #include "outside/cpu_time_queries.h"
 
+#include "base/clock.h"
+#include "encode/varint.h"
+#include "encode/mapped_file.h"
 #include "outside/function_behind.h"
 
 #include <errno.h>
@@ -20,12 +27,32 @@ typedef __rusage_who_t who_t;
 typedef int who_t;
 #endif
 
-static uint64_t asked;
+/* Where there is none for longer, Linux looks at its ticks: so many gaps of this length [us]. */
+#define LONGEST_GAP_US ((uint64_t)1 << (SKELGEN_QUERY_GAPS - 2))
+
+/* Count the gap up to now; of one that goes on only the parts that are over. */
+static void count_gap(struct skelgen_queries *q, bool over)
+{
+	uint64_t now = skelgen_now();
+	uint64_t passed = now - q->last;
+	uint64_t us = passed > q->inside ? skelgen_us_of(passed - q->inside) : 0;
+	uint64_t rest = us % LONGEST_GAP_US;
+
+	q->gaps[SKELGEN_QUERY_GAPS - 1] += us / LONGEST_GAP_US;
+	if (over)
+		q->gaps[rest ? 64 - __builtin_clzll(rest) : 0]++;
+	q->last = now;
+	q->inside = 0;
+}
 
 static void count(void)
 {
-	if (skelgen_current && !skelgen.paused)
-		__atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
+	struct skelgen_stream *s = skelgen_current;
+
+	if (!s || skelgen.paused)
+		return;
+	s->queries.count++;
+	count_gap(&s->queries, true);
 }
 
 SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
@@ -80,8 +107,17 @@ SKELGEN_EXPORT clock_t skelgen_times(struct tms *used)
 __asm__(".symver skelgen_times, times@" TIMES_VERSION);
 #endif
 
-/* Calls while this run was recorded; the next run counts from 0. */
-uint64_t skelgen_usage_asked(void)
+/* Write what a stream's thread asked, if it did. */
+void skelgen_queries_write(struct skelgen_stream *s)
 {
-	return __atomic_exchange_n(&asked, 0, __ATOMIC_RELAXED);
+	struct skelgen_queries *q = &s->queries;
+	uint8_t payload[10 * (1 + SKELGEN_QUERY_GAPS)];
+	uint8_t *p = skelgen_put_varint(payload, q->count);
+
+	if (!q->count)
+		return;
+	count_gap(q, false);
+	for (size_t i = 0; i < SKELGEN_QUERY_GAPS; i++)
+		p = skelgen_put_varint(p, q->gaps[i]);
+	skelgen_define(s, SKELGEN_REC_USAGE, payload, (size_t)(p - payload));
 }

@@ -52,6 +52,7 @@ from skelgen.signature.types import COUNTED_ONLY
 from skelgen.symbols.cluster import auto_threshold, clusters_of, with_times
 from skelgen.symbols.types import VARYING, Clusters, Symbols, lost_together
 from skelgen.trace import RankFile, Trace
+from skelgen.trace.definition_types import sum_of_gaps
 from skelgen.trace.folder import rank_paths, read_ranks, trace_of
 from skelgen.units import seconds
 
@@ -336,6 +337,7 @@ def _result(
         signature,
         dropped=(*signature.dropped, *_not_recorded(run)),
         usage_queries=sum(file.definitions.usage_queries for file in run.files),
+        usage_gaps=sum_of_gaps(file.definitions.usage_gaps for file in run.files),
         not_computed=_not_computed(run),
         unseen=unseen_of(run.files),
         touched=touched_of(run.files),

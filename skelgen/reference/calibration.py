@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from skelgen.documents import Field
 from skelgen.errors import UsageError
@@ -14,6 +15,24 @@ _FIELDS = (
     "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
 )  # fmt: skip
 _MOST_PROCESSES = 1 << 20
+
+
+class QueryGap(NamedTuple):
+    """For how long computation does not ask for its CPU time.
+
+    Attributes
+    ----------
+    length_us : float
+        Computation [us].
+    part : float
+        Part of all gaps that are so long [1].
+    asks : bool
+        It asks at the end; else the gap goes on.
+    """
+
+    length_us: float
+    part: float
+    asks: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from skelgen.reference.calibration import MIX_PARTS, ComputeCalibration, Mix
+from skelgen.reference.calibration import (
+    MIX_PARTS,
+    ComputeCalibration,
+    Mix,
+    QueryGap,
+)
 from skelgen.reference.compiled_program import checked, compiled
 from skelgen.reference.kept_calibration import measured_once
 from skelgen.reference.this_machine import at_a_time, cpu_model
-from skelgen.reference.thresholds import FEWEST_CPU_TIME_QUERIES_PER_S
 from skelgen.rendering.c_template import fill
 
 logger = logging.getLogger(__name__)
@@ -38,22 +42,22 @@ class ComputeNumbers:
     set_bytes: int
     reference: str
     query: str = ""
-    query_every: str = ""
+    query_gaps: tuple[tuple[str, str, int], ...] = ()
 
     @classmethod
     def of(
-        cls, calibration: ComputeCalibration, queries_per_s: float = 0.0
+        cls,
+        calibration: ComputeCalibration,
+        query_gaps: Sequence[QueryGap] = (),
     ) -> ComputeNumbers:
         """Write the numbers of a calibration.
 
         Parameters
         ----------
         calibration : ComputeCalibration
-        queries_per_s : float
-            How often a second the computation asks for its CPU time; seldom is never
-            [1/s].
+        query_gaps : sequence of QueryGap
+            How far apart the computation asks for its CPU time; none where it does not.
         """
-        often = queries_per_s >= FEWEST_CPU_TIME_QUERIES_PER_S
         arithmetic, streaming, chasing = map(_rate, calibration.steps_per_us)
         processes = calibration.processes
         return cls(
@@ -66,7 +70,10 @@ class ComputeNumbers:
             reference=f"{calibration.cpu}, {processes} process"
             + ("es" if processes > 1 else ""),
             query=f"{calibration.query_us:.4f}",
-            query_every=f"{1e6 / queries_per_s:.4f}" if often else "",
+            query_gaps=tuple(
+                (f"{gap.length_us:.3f}", f"{gap.part:.6f}", int(gap.asks))
+                for gap in query_gaps
+            ),
         )
 
 

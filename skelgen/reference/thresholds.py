@@ -13,9 +13,6 @@ ROUNDS_BESIDE_COMPETITORS = 7
 #: measured.
 MIXTURE_ROUNDS_FACTOR = 3
 
-#: Rarer than the scheduler's own ticks, queries of the CPU time change nothing [1/s].
-FEWEST_CPU_TIME_QUERIES_PER_S = 100.0
-
 #: Measured: repeated measurements of a slowdown differ by so much [1]
 #: (docs/skeleton.md).
 SLOWDOWN_NOISE = 0.02

@@ -37,6 +37,7 @@ from skelgen.signature.types import (
     Signature,
 )
 from skelgen.signature.write import SIGNATURE_VERSION
+from skelgen.trace.format import trace_format
 from skelgen.trust.recording_doubts import read_unseen
 from skelgen.trust.skeleton_doubts import read_not_computed
 
@@ -62,7 +63,7 @@ _FIELDS = (
     "symbols",
     "groups",
 )
-_OPTIONAL = ("recorded_calls", "not_computed", "unseen", "touched")
+_OPTIONAL = ("usage_gaps", "recorded_calls", "not_computed", "unseen", "touched")
 
 
 def read_signature(path: Path) -> Signature:
@@ -118,8 +119,19 @@ def read_signature(path: Path) -> Signature:
         not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(unseen) if unseen else None,
         touched=_touched(fields.get("touched")),
+        usage_gaps=_usage_gaps(fields.get("usage_gaps")),
         **counts,
     )
+
+
+def _usage_gaps(field: Field | None) -> tuple[int, ...]:
+    if field is None:
+        return ()
+    lengths = trace_format()["QUERY_GAPS"]
+    gaps = tuple(field.integers(0, _MOST_EVENTS, lengths))
+    if len(gaps) < lengths:
+        raise field.error(f"read {len(gaps)} numbers, expected {lengths}")
+    return gaps
 
 
 def _touched(field: Field | None) -> Touched | None:

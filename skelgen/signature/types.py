@@ -196,6 +196,9 @@ class Signature:
         What the signature leaves out: reason, calls, time [s], all ranks.
     usage_queries : int
         How often the program asked for its CPU time outside MPI, all ranks.
+    usage_gaps : tuple of int
+        Gaps between these queries by length, all ranks, as in
+        `trace.definition_types.Definitions`; empty in older files.
     not_computed : tuple of (str, float)
         What the ranks did between calls that a skeleton does not: a key of
         `trust.skeleton_doubts.NOT_COMPUTED`, and for how long [s], all ranks.
@@ -225,6 +228,7 @@ class Signature:
     events: int
     dropped: tuple[tuple[str, int, float], ...]
     usage_queries: int = 0
+    usage_gaps: tuple[int, ...] = ()
     not_computed: NotComputed = ()
     unseen: Unseen | None = None
     touched: Touched | None = None

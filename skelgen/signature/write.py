@@ -52,6 +52,7 @@ def signature_text(signature: Signature) -> str:
         ]),
         *_recorded_calls(signature),
         *_counts(signature),
+        *_usage_gaps(signature),
         *_not_computed(signature),
         *unseen_lines(signature.unseen),
         *_touched(signature),
@@ -78,6 +79,11 @@ def _recorded_calls(signature: Signature) -> list[str]:
 def _counts(signature: Signature) -> list[str]:
     counts = {name: getattr(signature, name) for name in COUNTS_WHERE_ANY}
     return [f"{name}: {count}" for name, count in counts.items() if count]
+
+
+def _usage_gaps(signature: Signature) -> list[str]:
+    gaps = signature.usage_gaps
+    return [f"usage_gaps: {format_integers(gaps)}"] if gaps else []
 
 
 def _not_computed(signature: Signature) -> list[str]:

@@ -124,7 +124,7 @@ def planned(
         report,
         method,
         draft.served,
-        draft.queries_per_s,
+        draft.query_gaps,
     )
 
 

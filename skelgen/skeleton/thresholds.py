@@ -199,3 +199,10 @@ LINES_WARNED, MOST_LINES = 5_000, 20_000
 #: Measured with the Makefile's options on a core of 2.6 GHz: 46 s and 0.70 GiB for
 #: 14,511 lines, 119 s and 1.07 GB for 51,897.
 COMPILED_S_PER_LINE, COMPILED_KIB_PER_LINE = 0.0027, 35
+
+#: Rarer than the scheduler's own ticks, queries of the CPU time change nothing [1/s].
+FEWEST_CPU_TIME_QUERIES_PER_S = 100.0
+
+#: Queries that follow another one sooner change nothing: slices are some milliseconds
+#: [us]. A judgement, not measured.
+SHORTEST_QUERY_GAP_US = 8.0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest
+from skelgen.reference.calibration import QueryGap
 from skelgen.signature import Signature
 from skelgen.trust.types import WHOLE_EVENTS
 
@@ -259,8 +260,8 @@ class Plan:
         Rules by which it was made: WHOLE_EVENTS or PAPER_2005.
     served : tuple of Program
         What is written instead, where ranks serve whoever comes first; else empty.
-    queries_per_s : float
-        How often a second of computation asks for the CPU time [1/s].
+    query_gaps : tuple of QueryGap
+        How far apart computation asks for the CPU time; empty where it does not.
     """
 
     signature: Signature
@@ -271,4 +272,4 @@ class Plan:
     report: Report
     method: str = WHOLE_EVENTS
     served: tuple[Program, ...] = ()
-    queries_per_s: float = 0.0
+    query_gaps: tuple[QueryGap, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -281,6 +282,10 @@ class Definitions:
     usage_queries : int
         How often the program asked for its CPU time outside MPI, all threads; 0 in
         older traces.
+    usage_gaps : tuple of int
+        Gaps between these queries, by length: number b counts those of 2^(b-1) to 2^b
+        us, the last one parts of 2^(b-1) us of longer ones. Long calls are no part of
+        gaps. Empty where there are no queries, and in older traces.
     load : LoadTotals or None
         None in older traces, and when the process was killed.
     touched : TouchedMemory or None
@@ -306,6 +311,7 @@ class Definitions:
     passed: dict[int, int]
     passed_units: dict[int, int]
     usage_queries: int
+    usage_gaps: tuple[int, ...]
     load: LoadTotals | None
     touched: TouchedMemory | None
     windows: dict[int, int]
@@ -313,3 +319,8 @@ class Definitions:
     notes: tuple[str, ...]
     unseen: RankUnseen | None
     end: End | None
+
+
+def sum_of_gaps(gaps: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """Add up counts of gaps between queries; those without any add nothing."""
+    return tuple(map(sum, zip(*filter(None, gaps), strict=True)))

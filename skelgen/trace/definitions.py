@@ -17,6 +17,7 @@ from skelgen.trace.definition_types import (
     OffsetSample,
     RankUnseen,
     TouchedMemory,
+    sum_of_gaps,
 )
 from skelgen.trace.format import trace_format
 from skelgen.trace.payload import Payload, PayloadError, once
@@ -117,6 +118,7 @@ class OwnReader:
         self.passed: dict[int, int] = {}
         self.passed_units: dict[int, int] = {}
         self.usage_queries = 0
+        self.usage_gaps: tuple[int, ...] = ()
         self.load: LoadTotals | None = None
         self.touched: TouchedMemory | None = None
         self.windows: dict[int, int] = {}
@@ -144,6 +146,7 @@ class OwnReader:
             passed=self.passed,
             passed_units=self.passed_units,
             usage_queries=self.usage_queries,
+            usage_gaps=self.usage_gaps,
             load=self.load,
             touched=self.touched,
             windows=self.windows,
@@ -205,6 +208,9 @@ class OwnReader:
 
     def _usage(self, payload: Payload) -> None:
         self.usage_queries += payload.varint(2**62)
+        lengths = trace_format()["QUERY_GAPS"] if payload.more else 0
+        gaps = tuple(payload.varint(2**62) for _ in range(lengths))
+        self.usage_gaps = sum_of_gaps([self.usage_gaps, gaps])
 
     def _load(self, payload: Payload) -> None:
         constants = trace_format()

@@ -38,7 +38,7 @@ DEFINITIONS = {
     ),
     14: ("windows", "u:id u:bytes u:unit"),
     15: ("files", "u:id u:mode s:name"),
-    16: ("usage", "u:queries"),
+    16: ("usage", "u:queries " + " ".join(f"u:gap{b}" for b in range(16))),
     22: (
         "touched",
         "u:looking_us u:looks u:kib u:us u:broad_looks u:broad_kib u:broad_us",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skelgen.events.describe import describe
+from skelgen.pipeline.compile import WantedSimilarity, signature_of_run
 from skelgen.results import to_json
 from skelgen.results.recorded import InfoResult
 from tests.run_totals import agreed_summary
@@ -185,6 +186,17 @@ def test_the_time_inside_calls_that_were_passed_on_is_told(tmp_path):
 
     (put,) = recorded(tmp_path, body).passed
     assert (put.calls, put.time_s) == (4, pytest.approx(5e-4, rel=1e-4))
+
+
+def test_gaps_between_queries_of_all_ranks_are_added(tmp_path):
+    def body(writer, rank):
+        writer.event("MPI_Barrier", 2_000_000, 10)
+        writer.usage(120, [rank + power for power in range(16)])
+
+    recorded(tmp_path, body)
+    signature = signature_of_run(tmp_path, WantedSimilarity(None, 2.0, None))
+    assert signature.usage_queries == 240
+    assert signature.usage_gaps == tuple(1 + 2 * power for power in range(16))
 
 
 def test_queries_of_the_cpu_time_are_told(tmp_path):

@@ -67,6 +67,7 @@ def test_signatures_that_we_write_fit_the_schema(seed):
 #: What a signature has only where there is something to say.
 RARE = {
     "usage_queries": 5,
+    "usage_gaps": (*range(16),),
     "concurrent_ranks": 2,
     "not_computed": (("slept", 1.5), ("disks", 0.25)),
     "unseen": EVERYTHING,

@@ -75,6 +75,17 @@ def test_queries_of_the_cpu_time_come_back(signature, tmp_path):
             load(path)
 
 
+def test_gaps_between_queries_come_back(signature, tmp_path):
+    asking = replace(signature, usage_queries=12345, usage_gaps=(*range(7), *[0] * 9))
+    path = save(asking, tmp_path / "one.yaml")
+    assert_same(load(path), asking)
+    assert "usage_gaps: 0..6 0*9\n" in path.read_text()
+    for wrong in ("0..6 0*8", "0..6 0*10", "-1 0..5 0*9", "some"):
+        path.write_text(unsealed(signature_text(asking)).replace("0..6 0*9", wrong))
+        with pytest.raises(InputError, match="usage_gaps"):
+            load(path)
+
+
 def test_ranks_whose_threads_were_in_calls_at_one_time_come_back(signature, tmp_path):
     threaded = replace(signature, concurrent_ranks=2)
     path = save(threaded, tmp_path / "one.yaml")

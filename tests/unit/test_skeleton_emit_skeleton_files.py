@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.reference.calibration import Mix
+from skelgen.reference.calibration import Mix, QueryGap
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Plan
-from skelgen.trust.types import PAPER_2005, WHOLE_EVENTS
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION, Builder, Do, Loop
 from tests.skeletons import signature
@@ -65,16 +64,19 @@ def test_a_program_is_formatted_already(calibration) -> None:
     assert formatted(text) == text
 
 
-def asking(plan: Plan, queries_per_s: float) -> Plan:
-    """Let computation ask for the CPU time so often."""
-    return replace(plan, queries_per_s=queries_per_s)
+def asking(plan: Plan, *gaps: QueryGap) -> Plan:
+    """Let computation ask for the CPU time so far apart."""
+    return replace(plan, query_gaps=gaps)
 
 
 @pytest.mark.parametrize("calibration", [CALIBRATION, MIXED], ids=["plain", "mixed"])
 def test_computation_asks_for_its_cpu_time_as_often(calibration) -> None:
     speed = replace(calibration, query_us=0.75)
-    text = render(asking(every_operation(), 8000), calibration=speed)["skeleton.c"]
-    assert "#define QUERY_EVERY_US 125.0000\n#define QUERY_US 0.7500\n" in text
+    gaps = QueryGap(125.0, 0.75, asks=True), QueryGap(4000.0, 0.25, asks=False)
+    known = asking(every_operation(), *gaps)
+    text = render(known, calibration=speed)["skeleton.c"]
+    assert "#define QUERY_US 0.7500\n#define QUERY_GAPS 2\n" in text
+    assert "\t{125.000, 0.750000, 1},\n\t{4000.000, 0.250000, 0},\n" in text
     assert "#include <sys/resource.h>" in text
     body = text.partition("static void compute(double us)")[2].partition("\n}\n")[0]
     assert "\twork_and_ask(us);" in body
@@ -83,17 +85,10 @@ def test_computation_asks_for_its_cpu_time_as_often(calibration) -> None:
         assert formatted(text) == text
 
 
-@pytest.mark.parametrize("method", [WHOLE_EVENTS, PAPER_2005])
-def test_queries_that_change_nothing_are_left_out(method) -> None:
-    plan = replace(asking(every_operation(), 99), method=method)
-    text = render(plan, calibration=CALIBRATION)["skeleton.c"]
-    assert (
-        text
-        == render(replace(every_operation(), method=method), calibration=CALIBRATION)[
-            "skeleton.c"
-        ]
-    )
+def test_computation_that_does_not_ask_has_no_code_for_it() -> None:
+    text = render(every_operation(), calibration=CALIBRATION)["skeleton.c"]
     assert "rusage" not in text
+    assert "QUERY" not in text
 
 
 def test_the_same_plan_gives_the_same_text() -> None:

@@ -74,7 +74,7 @@ def program_text(plan: Plan, calibration: ComputeCalibration) -> str:
     plan = replace(plan, programs=plan.served or plan.programs)
     signature, pieces = plan.signature, _pieces(plan)
     steps = [step for routine in pieces.joined for step in routine.steps]
-    work = ComputeNumbers.of(calibration, plan.queries_per_s)
+    work = ComputeNumbers.of(calibration, plan.query_gaps)
     used = pieces.uses
     if Use(UseKind.HELPER, "compute") in used:
         used |= _work_uses(work)
@@ -199,7 +199,7 @@ def _work_uses(work: ComputeNumbers) -> Uses:
         "arithmetic": work.arithmetic,
         "streaming": work.streaming,
         "chasing": work.chasing,
-        "work_and_ask": work.query_every,
+        "work_and_ask": work.query_gaps,
         "prepare_compute": work.streaming or work.chasing,
     }
     return helpers(*(name for name, wanted in pieces.items() if wanted))

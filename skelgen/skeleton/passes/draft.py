@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.errors import InputError
 from skelgen.events import Calls
 from skelgen.matching import Matching, match
+from skelgen.reference.calibration import QueryGap
 from skelgen.signature import Signature, calls_of
 from skelgen.skeleton.keep.alike_occurrences import AlikeOccurrences
 from skelgen.skeleton.keep.expansion import Expansion
@@ -68,8 +69,8 @@ class Draft:
         Of these programs; None before there are any.
     flaw : Flaw or None
         Why the programs do not finish.
-    queries_per_s : float
-        How often a second of computation asks for the CPU time [1/s].
+    query_gaps : tuple of QueryGap
+        How far apart computation asks for the CPU time; empty where it does not.
     dealers : tuple of Dealer
         Ranks that answer whoever comes first, while the skeleton answers each partner
         as often as in the recording.
@@ -95,7 +96,7 @@ class Draft:
     programs: tuple[Program, ...] = ()  # CallQuantities
     nodes: Nodes | None = None  # CallQuantities
     flaw: Flaw | None = None  # Proof
-    queries_per_s: float = 0.0  # CpuTimeQueries
+    query_gaps: tuple[QueryGap, ...] = ()  # CpuTimeQueries
     dealers: tuple[Dealer, ...] = ()  # TaskFarms
     served: tuple[Program, ...] = ()  # TaskFarms
 

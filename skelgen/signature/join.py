@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.signature.long_occurrences import in_order
 from skelgen.signature.types import RankGroup, Spread
 
 
@@ -39,7 +40,16 @@ def joined(parts: Sequence[RankGroup]) -> RankGroup:
         ),
         tail_ns=np.concatenate([part.tail_ns for part in parts]),
         tail_idle_ns=np.concatenate([part.tail_idle_ns for part in parts]),
+        long_occurrences=_long_occurrences(parts),
     )
+
+
+def _long_occurrences(parts: Sequence[RankGroup]) -> NDArray[np.void]:
+    rows = np.concatenate([part.long_occurrences for part in parts])
+    lengths = [len(part.long_occurrences) for part in parts]
+    ranks = np.cumsum([0, *(len(part.ranks) for part in parts)])[:-1]
+    rows["rank"] += np.repeat(ranks, lengths)
+    return in_order(rows)
 
 
 def _spread(parts: Sequence[Spread]) -> Spread:

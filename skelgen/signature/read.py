@@ -22,6 +22,7 @@ from skelgen.signature.check import (
     partner_limits,
 )
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.long_occurrences import read_long
 from skelgen.signature.neighbour_text import read_neighbours
 from skelgen.signature.nest_text import ReadNest, read_nest
 from skelgen.signature.spread_text import SpreadReader
@@ -265,7 +266,7 @@ class _Group:
         )  # fmt: skip
         optional = (
             "peers", "vectors", "idle_ns", "polls", "nap_ns", "size_steps",
-            "tail_idle_ns",
+            "tail_idle_ns", "long_ns",
         )  # fmt: skip
         self.fields = field.mapping(required, optional)
         self.symbols = symbols
@@ -306,6 +307,7 @@ class _Group:
             vectors=read_vectors(fields.get("vectors"), leaves, self.ranks),
             tail_ns=self._tail(fields["tail_ns"]),
             tail_idle_ns=self._tail(fields.get("tail_idle_ns")),
+            long_occurrences=read_long(fields.get("long_ns"), known.count, self.ranks),
         )
         self._check(group)
         return group

@@ -17,6 +17,7 @@ from skelgen.loops.parts import run_lengths
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.long_occurrences import long_occurrences
 from skelgen.signature.rank_values import PositionValues, RankValues
 from skelgen.signature.spread import (
     blocks,
@@ -289,6 +290,8 @@ class _Work:
             return np.stack(found, axis=1)
 
         known = self.symbols
+        compute_ns = spread(known.compute_ns)
+        computed = (self._of(known.compute_ns.__getitem__, rank) for rank in ranks)
         size_bytes = spread(known.size_bytes)
         vary = np.array((size_bytes.least < size_bytes.most).any(axis=1), ndmin=1)
         sizes = (self._of(known.size_bytes.__getitem__, rank) for rank in ranks)
@@ -296,7 +299,7 @@ class _Work:
             ranks=ranks,
             nest=nest,
             count=count,
-            compute_ns=spread(self.symbols.compute_ns),
+            compute_ns=compute_ns,
             mpi_ns=totals_of(leaf, leaves, (self._inner_ns(rank) for rank in ranks)),
             idle_ns=sums(known.idle_call, known.idle_ns),
             polls=sums(known.waiting_call, known.polls),
@@ -307,6 +310,9 @@ class _Work:
             vectors=self._vectors(nest, leaf, ranks),
             tail_ns=self.symbols.tail_ns[list(ranks)].astype(np.float64),
             tail_idle_ns=self.symbols.tail_idle_ns[list(ranks)].astype(np.float64),
+            long_occurrences=long_occurrences(
+                leaf, count, compute_ns, computed, len(outline.ranks)
+            ),
         )
 
     def _own(self, rank: int) -> slice:

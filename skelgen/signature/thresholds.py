@@ -22,3 +22,10 @@ FEWEST_EXECUTIONS = 4
 #: Trips differ when this share of all computation stands in another trip than an
 #: average says [1]. A judgement, not measured.
 LEAST_MISPLACED_SHARE = 0.005
+
+#: An occurrence is long when it has this share of its rank's computation more than the
+#: mean of its leaf [1]. A judgement, not measured.
+LEAST_LONG_SHARE = 0.001
+
+#: So many long occurrences are kept of a group of ranks. A judgement, not measured.
+MOST_LONG_OCCURRENCES = 20_000

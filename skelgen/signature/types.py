@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,22 @@ class Spread:
     samples: NDArray[np.float64]
 
 
+#: An occurrence that computes much longer than others of its leaf: the leaf, the place
+#: of the rank in its group, which occurrence it is, its computation [ns].
+LONG_DTYPE = np.dtype(
+    [
+        ("leaf", np.int64),
+        ("rank", np.int64),
+        ("occurrence", np.int64),
+        ("compute_ns", np.float64),
+    ]
+)
+
+
+def _none_long() -> NDArray[np.void]:
+    return np.empty(0, LONG_DTYPE)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RankGroup:
     """Ranks whose strings of symbols are the same.
@@ -135,6 +151,10 @@ class RankGroup:
         (ranks, 2, 0) arrays for other leaves.
     tail_ns, tail_idle_ns : (ranks,) float64 arrays
         Computation, and sleep, after the last call [ns].
+    long_occurrences : (m,) LONG_DTYPE array
+        Occurrences that hold much more computation than the mean of their leaf, by
+        leaf, occurrence and rank; of leaves with more occurrences than samples. Empty
+        in older files.
     """
 
     ranks: tuple[int, ...]
@@ -151,6 +171,7 @@ class RankGroup:
     vectors: tuple[NDArray[np.float64], ...]
     tail_ns: NDArray[np.float64]
     tail_idle_ns: NDArray[np.float64]
+    long_occurrences: NDArray[np.void] = field(default_factory=_none_long)
 
     @property
     def before_ns(self) -> NDArray[np.float64]:

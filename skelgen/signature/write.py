@@ -13,6 +13,7 @@ from skelgen.documents import sealed_yaml
 from skelgen.documents.numbers import format_integers, format_real, format_repeated
 from skelgen.documents.text_of_bytes import escaped
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.long_occurrences import long_lines
 from skelgen.signature.neighbour_text import format_neighbours
 from skelgen.signature.nest_text import nest_lines
 from skelgen.signature.spread_text import spread_lines
@@ -181,6 +182,7 @@ def _group(group: RankGroup, names: list[str]) -> list[str]:
         *_list("  nest", nest_lines(group.nest, names, "  ")),
         *_table("leaves", ["# leaf symbol count", *leaves]),
         *_table("compute_ns", spread_lines(group.compute_ns, group.ranks, group.count)),
+        *_table("long_ns", long_lines(group.long_occurrences, group.ranks)),
         *_table("mpi_ns", ["# leaf, sum of each rank", *row_lines(group.mpi_ns)]),
         *_rows("idle_ns", group.idle_ns),
         *_rows("polls", group.polls),

@@ -32,7 +32,7 @@ def test_what_computes_as_long_is_of_one_kind() -> None:
     alike = alike_occurrences(signature, 100)
     (group,), (rows,), (kind,) = signature.groups, alike.occurrences, alike.kind
     symbol = leaf_symbols(group.nest)[rows.leaf]
-    long = rows.values(group.compute_ns)[:, 0] > 5000
+    long = rows.computation(group)[0][:, 0] > 5000
     reductions = symbol == symbol[long][0]
     assert len(np.unique(kind[long])) == 1
     assert len(np.unique(kind[reductions & ~long])) == 1
@@ -77,7 +77,7 @@ def test_kinds_have_one_symbol_and_are_few_or_near(seed: int, most: int) -> None
         symbols += len(np.unique(symbol))
         assert (symbol[kind] == symbol[rows.leaf]).all()
         assert rows.often.sum() == group.count.sum()
-        assert (rows.often @ rows.values(group.compute_ns)) == pytest.approx(
+        assert (rows.often @ rows.computation(group)[0]) == pytest.approx(
             group.compute_ns.total.sum(axis=0)
         )
     assert symbols <= alike.kinds

@@ -59,7 +59,7 @@ def alike_occurrences(signature: Signature, most: int) -> AlikeOccurrences:
     symbols = [leaf_symbols(group.nest) for group in signature.groups]
     often = np.concatenate([one.often for one in occurrences])
     times = [
-        one.values(group.compute_ns).mean(axis=1)
+        one.computation(group)[0].mean(axis=1)
         for one, group in zip(occurrences, signature.groups, strict=True)
     ]
     each_ns = np.concatenate(times)

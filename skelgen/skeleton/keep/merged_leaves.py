@@ -67,23 +67,30 @@ class _Merged:
         """Return the group."""
         of, occurrences = self.of, self.occurrences
         count = np.bincount(self.kind, occurrences.often, len(of.count))
-        compute_ns = occurrences.values(of.compute_ns)
-        size_bytes = occurrences.values(of.size_bytes)
+        compute_ns, squares = occurrences.computation(of)
         return replace(
             of,
             count=count.astype(np.int64),
-            compute_ns=self._spread(of.compute_ns, compute_ns, compute_ns[self.at]),
+            compute_ns=self._spread(
+                of.compute_ns, compute_ns, squares, compute_ns[self.at]
+            ),
             mpi_ns=self._shared(of.mpi_ns),
             idle_ns=self._shared(of.idle_ns),
             polls=self._shared(of.polls),
             nap_ns=self._shared(of.nap_ns),
-            size_bytes=self._spread(
-                of.size_bytes, size_bytes, self._sampled(of.size_bytes)
-            ),
+            size_bytes=self._sizes(),
             size_steps=self._shared(of.size_steps),
             peers=self._peers(),
             vectors=self._vectors(),
+            long_occurrences=of.long_occurrences[:0],
         )
+
+    def _sizes(self) -> Spread:
+        sizes = self.of.size_bytes
+        values = self.occurrences.values(sizes)
+        parts = sizes.squares[self.occurrences.leaf] * self.part[:, np.newaxis]
+        squares = np.where(self.occurrences.sampled[:, np.newaxis], values**2, parts)
+        return self._spread(sizes, values, squares, self._sampled(sizes))
 
     def _shared(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """Share the sums of leaves out to kinds, by the number of occurrences."""
@@ -93,15 +100,17 @@ class _Merged:
         return found
 
     def _spread(
-        self, one: Spread, values: NDArray[np.float64], each: NDArray[np.float64]
+        self,
+        one: Spread,
+        values: NDArray[np.float64],
+        square: NDArray[np.float64],
+        each: NDArray[np.float64],
     ) -> Spread:
-        """Join a quantity, of which rows have values and positions each."""
+        """Join a quantity, of which rows have means and squares, and positions each."""
         often, leaf = self.occurrences.often[:, np.newaxis], self.occurrences.leaf
         total, squares = np.zeros_like(one.total), np.zeros_like(one.squares)
         np.add.at(total, self.kind, often * values)
-        apart = (self.occurrences.often == 1)[:, np.newaxis]
-        parts = one.squares[leaf] * self.part[:, np.newaxis]
-        np.add.at(squares, self.kind, np.where(apart, values**2, parts))
+        np.add.at(squares, self.kind, square)
         least, most = one.least.copy(), one.most.copy()
         for found, extreme in ((least, np.minimum), (most, np.maximum)):
             limits = found.copy()
@@ -117,9 +126,9 @@ class _Merged:
         )
 
     def _histogram(self, one: Spread, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Count the values of occurrences; leaves that stay whole have theirs."""
+        """Count the values of occurrences; of rows for many those of their leaf."""
         found = np.zeros_like(one.histogram)
-        apart = self.occurrences.often == 1
+        apart = self.occurrences.turn >= 0
         whole = np.flatnonzero(~apart)
         np.add.at(found, self.kind[whole], one.histogram[self.occurrences.leaf[whole]])
         bins = np.frexp(np.maximum(values, 0.5))[1].clip(0, found.shape[2] - 1)

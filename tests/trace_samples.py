@@ -101,7 +101,7 @@ def anything(
             writer.window()
     if (rng.random() < 0.8) if ended is None else ended:
         writer.passed(0, 700, Comm_rank=3, Put=2)
-        writer.usage(300)
+        writer.usage(300, range(16))
         writer.unseen(1000, 10, 0, 0, 20, 5, gpu=("libcuda.so.1",))
         writer.finish()
     return writer

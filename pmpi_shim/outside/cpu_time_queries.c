@@ -12,8 +12,8 @@
 #include "outside/cpu_time_queries.h"
 
 #include "base/clock.h"
-#include "encode/varint.h"
 #include "encode/mapped_file.h"
+#include "encode/varint.h"
 #include "outside/function_behind.h"
 
 #include <errno.h>

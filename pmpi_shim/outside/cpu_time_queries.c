@@ -55,28 +55,45 @@ static void count(void)
 	count_gap(&s->queries, true);
 }
 
+/* The answer is here. Programs lose their cores inside of queries, which is no part of a gap. */
+static void answered(void)
+{
+	struct skelgen_stream *s = skelgen_current;
+
+	if (s && !skelgen.paused)
+		s->queries.last = skelgen_now();
+}
+
 SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 {
 	static void *known;
 	int (*real)(who_t, struct rusage *);
+	int found;
 
 	*(void **)&real = skelgen_behind(&known, "getrusage");
-	if (who == RUSAGE_SELF) /* of the thread alone Linux tells what it last noted */
-		count();
-	if (real)
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (who != RUSAGE_SELF) /* of the thread alone Linux tells what it last noted */
 		return real(who, usage);
-	errno = ENOSYS;
-	return -1;
+	count();
+	found = real(who, usage);
+	answered();
+	return found;
 }
 
 SKELGEN_EXPORT clock_t clock(void)
 {
 	static void *known;
 	clock_t (*real)(void);
+	clock_t found;
 
 	*(void **)&real = skelgen_behind(&known, "clock");
 	count();
-	return real ? real() : (clock_t)-1;
+	found = real ? real() : (clock_t)-1;
+	answered();
+	return found;
 }
 
 /*
@@ -95,13 +112,17 @@ SKELGEN_EXPORT clock_t skelgen_times(struct tms *used)
 {
 	static void *known;
 	clock_t (*real)(struct tms *);
+	clock_t found;
 
 	*(void **)&real = skelgen_version_behind(&known, "times", TIMES_VERSION);
+	if (!real) {
+		errno = ENOSYS;
+		return (clock_t)-1;
+	}
 	count();
-	if (real)
-		return real(used);
-	errno = ENOSYS;
-	return (clock_t)-1;
+	found = real(used);
+	answered();
+	return found;
 }
 
 __asm__(".symver skelgen_times, times@" TIMES_VERSION);

@@ -271,6 +271,15 @@ class EventsBuilder:
         return np.array([entry[0] for entry in entries], np.int64), vectors
 
 
+def rarely_long(ranks: int = 2, before: str = "") -> str:
+    """Return a program with a call that is long at 7, 50 and 110 of 120 occurrences."""
+    calls = "\n".join(
+        f"{900_000 if turn in (7, 50, 110) else 1000} Allreduce bytes=8 op=1"
+        for turn in range(120)
+    )
+    return f"ranks {ranks}\nrank *\n{before}\n{calls}"
+
+
 def events(text: str) -> Events:
     """Read a trace that is written as text, in the format of this module."""
     lines = [line.split("#")[0].strip() for line in text.splitlines()]

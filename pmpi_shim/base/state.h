@@ -172,7 +172,7 @@ struct skelgen_load {
 /* How often a thread asked for its CPU time, and how far apart (outside/cpu_time_queries.c). */
 struct skelgen_queries {
 	uint64_t count;
-	uint64_t last;   /* when it asked last, or when the stream began [units] */
+	uint64_t last;   /* when it was last answered, or when the stream began [units] */
 	uint64_t inside; /* long calls since then [units] */
 	uint64_t gaps[SKELGEN_QUERY_GAPS];
 };

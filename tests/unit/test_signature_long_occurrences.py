@@ -15,7 +15,7 @@ from skelgen.signature.long_occurrences import long_occurrences
 from skelgen.signature.spread import sampled_positions, spread_of
 from skelgen.signature.store import load, save
 from skelgen.signature.thresholds import LEAST_LONG_SHARE
-from tests.builders import events
+from tests.builders import events, rarely_long
 from tests.summaries import assert_same, build
 
 #: So many samples have the leaves of these tests: others are known.
@@ -75,15 +75,6 @@ def test_of_very_many_the_longest_are_kept(monkeypatch):
     assert sorted(kept["occurrence"].tolist()) == [140, 140, 160, 160, 180, 180]
 
 
-def rarely_long(ranks: str = "ranks 2\nrank *") -> str:
-    """Return a program whose one leaf is long at three of 120 occurrences."""
-    calls = "\n".join(
-        f"{900_000 if turn in (7, 50, 110) else 1000} Allreduce bytes=8 op=1"
-        for turn in range(120)
-    )
-    return f"{ranks}\n{calls}"
-
-
 def test_they_come_back_from_a_file(tmp_path):
     signature = build(events(rarely_long())).signature
     (group,) = signature.groups
@@ -111,10 +102,7 @@ def test_they_come_back_from_a_file(tmp_path):
 
 def test_parts_of_a_group_have_those_of_the_whole():
     both = build(events(rarely_long())).signature
-    one, other = (
-        build(events(rarely_long(f"ranks 1\nrank {rank}"))).signature.groups[0]
-        for rank in (0, 0)
-    )
+    (part,) = build(events(rarely_long(1))).signature.groups
     (whole,) = both.groups
-    rows = joined([one, other]).long_occurrences
+    rows = joined([part, part]).long_occurrences
     assert rows.tolist() == whole.long_occurrences.tolist()

@@ -9,23 +9,19 @@ from skelgen.skeleton.keep.alike_occurrences import alike_occurrences
 from skelgen.skeleton.keep.expansion import expand
 from skelgen.skeleton.keep.known_occurrences import KnownOccurrences
 from skelgen.skeleton.keep.merged_leaves import merged_leaves
-from tests.builders import events
+from tests.builders import events, rarely_long
 from tests.summaries import build
 
 LONG = (7, 50, 110)
 
 
-def signature_of(ranks: int = 2):
+def signature_of_both():
     """Return one with a leaf that is known, and one with three long occurrences."""
-    calls = "\n".join(
-        f"{900_000 if turn in LONG else 1000} Allreduce bytes=8 op=1"
-        for turn in range(120)
-    )
-    return build(events(f"ranks {ranks}\nrank *\n20 Barrier\n{calls}")).signature
+    return build(events(rarely_long(before="20 Barrier"))).signature
 
 
 def test_long_occurrences_have_rows_of_their_own() -> None:
-    (group,) = signature_of().groups
+    (group,) = signature_of_both().groups
     rows = KnownOccurrences.of(group)
     assert rows.leaf.tolist() == [0, 1, 1, 1, 1]
     assert rows.turn.tolist() == [0, -1, *LONG]
@@ -36,7 +32,7 @@ def test_long_occurrences_have_rows_of_their_own() -> None:
 
 
 def test_positions_have_the_row_of_their_occurrence() -> None:
-    (group,) = signature_of().groups
+    (group,) = signature_of_both().groups
     rows = KnownOccurrences.of(group)
     leaf = np.array([0] + [1] * 120, np.int32)
     expected = np.ones(121, np.int64)
@@ -46,7 +42,7 @@ def test_positions_have_the_row_of_their_occurrence() -> None:
 
 
 def test_merged_leaves_keep_all_computation_and_have_the_long_ones_apart() -> None:
-    signature = signature_of()
+    signature = signature_of_both()
     alike = alike_occurrences(signature, 100)
     merged, _ = merged_leaves(signature, expand(signature, 0.5), alike)
     (group,), (before,) = merged.groups, signature.groups

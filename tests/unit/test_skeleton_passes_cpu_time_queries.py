@@ -58,7 +58,7 @@ def test_queries_right_behind_another_are_left_out_but_not_their_time() -> None:
     assert gap.length_us == pytest.approx(1e6 * known.computed_s / 200)
 
 
-def test_a_program_that_asks_without_an_end_asks_seldomer_in_its_skeleton() -> None:
+def test_a_program_that_asks_without_an_end_asks_less_often_in_its_skeleton() -> None:
     gaps = plan(asking(100_000, {0: 99_000, 1: 1000_000}), 2).query_gaps
     assert gaps == (QueryGap(SHORTEST_QUERY_GAP_US, 1.0, asks=True),)
 

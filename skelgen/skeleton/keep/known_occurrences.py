@@ -88,8 +88,7 @@ class KnownOccurrences:
         total, squares, count = (np.zeros(spread.total.shape) for _ in range(3))
         for sums, amounts in ((total, time), (squares, time**2), (count, 1)):
             np.add.at(sums, (long["leaf"], rank), amounts)
-        often = np.bincount(self.leaf, self.often, len(total))[:, np.newaxis]
-        rest = np.maximum(often - count, 1)
+        rest = np.maximum(group.count[:, np.newaxis] - count, 1)
         mean = np.maximum(spread.total - total, 0) / rest
         square = np.maximum(spread.squares - squares, 0) / rest
         compute_ns = self.values(spread)

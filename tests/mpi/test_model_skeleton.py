@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 #: Steps of the program that are timed, recorded, and predicted.
-LEARNT, RECORDED, ASKED = (2000, 4000, 8000), 4000, 12000
+LEARNT, RECORDED, ASKED = (1000, 2000, 4000), 4000, 6000
 
 
 @pytest.fixture

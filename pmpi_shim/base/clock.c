@@ -10,20 +10,27 @@
 
 #define LONG_GAP_NS 50000
 
-uint64_t skelgen_monotonic_ns(void)
+static uint64_t ns_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t skelgen_monotonic_ns(void)
+{
+	return ns_of(CLOCK_MONOTONIC);
 }
 
 uint64_t skelgen_thread_cpu_ns(void)
 {
-	struct timespec t;
+	return ns_of(CLOCK_THREAD_CPUTIME_ID);
+}
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+uint64_t skelgen_process_cpu_ns(void)
+{
+	return ns_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 #if defined(__x86_64__)

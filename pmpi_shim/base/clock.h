@@ -7,6 +7,7 @@
 
 uint64_t skelgen_monotonic_ns(void);
 uint64_t skelgen_thread_cpu_ns(void);
+uint64_t skelgen_process_cpu_ns(void);
 void skelgen_clock_choose(void);
 void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1);
 void skelgen_clock_pair(uint64_t *ticks, uint64_t *ns);

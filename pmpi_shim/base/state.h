@@ -173,6 +173,7 @@ struct skelgen_load {
 struct skelgen_queries {
 	uint64_t count;
 	uint64_t last;   /* when it was last answered, or when the stream began [units] */
+	uint64_t cpu_ns; /* of the process, then */
 	uint64_t inside; /* long calls since then [units] */
 	uint64_t gaps[SKELGEN_QUERY_GAPS];
 };

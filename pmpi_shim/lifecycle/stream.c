@@ -240,6 +240,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	s->current = &skelgen_current;
 	s->last_end = ticks >> skelgen.shift;
 	s->queries.last = s->last_end;
+	s->queries.cpu_ns = skelgen_process_cpu_ns();
 	s->sample_cpu_ns = cpu_ns;
 	skelgen_unseen_thread_begins(s, s->thread ? cpu_ns : skelgen_thread_cpu_ns());
 	s->sample_ticks = ticks;

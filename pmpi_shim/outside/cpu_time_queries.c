@@ -7,7 +7,8 @@
  * with it, too.
  *
  * Of ten queries in a row nine change nothing: what counts is for how long there is none. So the
- * lengths of the gaps between queries are counted as well, without the time in long calls.
+ * lengths of the gaps between queries are counted as well, without the time in long calls, and
+ * without what the process had no core for.
  */
 #include "outside/cpu_time_queries.h"
 
@@ -30,44 +31,56 @@ typedef int who_t;
 /* Where there is none for longer, Linux looks at its ticks: so many gaps of this length [us]. */
 #define LONGEST_GAP_US ((uint64_t)1 << (SKELGEN_QUERY_GAPS - 2))
 
-/* Count the gap up to now; of one that goes on only the parts that are over. */
-static void count_gap(struct skelgen_queries *q, bool over)
+/*
+ * The length of the gap up to now [us]: there was no more computation than there was time outside
+ * of long calls, nor more than the process had cores for.
+ */
+static uint64_t length_of_gap(const struct skelgen_queries *q, uint64_t now, uint64_t cpu_ns)
 {
-	uint64_t now = skelgen_now();
 	uint64_t passed = now - q->last;
-	uint64_t us = passed > q->inside ? skelgen_us_of(passed - q->inside) : 0;
+	uint64_t outside_us = passed > q->inside ? skelgen_us_of(passed - q->inside) : 0;
+	uint64_t cpu_us = cpu_ns > q->cpu_ns ? (cpu_ns - q->cpu_ns) / 1000 : 0;
+
+	return outside_us < cpu_us ? outside_us : cpu_us;
+}
+
+/* Count the gap up to now; of one that goes on only the parts that are over. */
+static void count_gap(struct skelgen_queries *q, uint64_t now, uint64_t cpu_ns, bool over)
+{
+	uint64_t us = length_of_gap(q, now, cpu_ns);
 	uint64_t rest = us % LONGEST_GAP_US;
 
 	q->gaps[SKELGEN_QUERY_GAPS - 1] += us / LONGEST_GAP_US;
 	if (over)
 		q->gaps[rest ? 64 - __builtin_clzll(rest) : 0]++;
-	q->last = now;
-	q->inside = 0;
 }
 
-static void count(void)
+/* Count a query, when it was made [units] and what it answered. */
+static void answered(uint64_t asked, uint64_t cpu_ns)
 {
 	struct skelgen_stream *s = skelgen_current;
 
-	if (!s || skelgen.paused)
+	if (!s)
 		return;
-	s->queries.count++;
-	count_gap(&s->queries, true);
+	if (!skelgen.paused) {
+		s->queries.count++;
+		count_gap(&s->queries, asked, cpu_ns, true);
+	}
+	s->queries.last = skelgen_now(); /* what a query takes is no part of a gap */
+	s->queries.cpu_ns = cpu_ns;
+	s->queries.inside = 0;
 }
 
-/* The answer is here. Programs lose their cores inside of queries, which is no part of a gap. */
-static void answered(void)
+static uint64_t us_of(struct timeval t)
 {
-	struct skelgen_stream *s = skelgen_current;
-
-	if (s && !skelgen.paused)
-		s->queries.last = skelgen_now();
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
 
 SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 {
 	static void *known;
 	int (*real)(who_t, struct rusage *);
+	uint64_t asked;
 	int found;
 
 	*(void **)&real = skelgen_behind(&known, "getrusage");
@@ -77,9 +90,10 @@ SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 	}
 	if (who != RUSAGE_SELF) /* of the thread alone Linux tells what it last noted */
 		return real(who, usage);
-	count();
+	asked = skelgen_now();
 	found = real(who, usage);
-	answered();
+	if (!found)
+		answered(asked, 1000 * (us_of(usage->ru_utime) + us_of(usage->ru_stime)));
 	return found;
 }
 
@@ -87,12 +101,14 @@ SKELGEN_EXPORT clock_t clock(void)
 {
 	static void *known;
 	clock_t (*real)(void);
+	uint64_t asked;
 	clock_t found;
 
 	*(void **)&real = skelgen_behind(&known, "clock");
-	count();
+	asked = skelgen_now();
 	found = real ? real() : (clock_t)-1;
-	answered();
+	if (found != (clock_t)-1)
+		answered(asked, (uint64_t)found * (1000000000 / CLOCKS_PER_SEC));
 	return found;
 }
 
@@ -112,6 +128,7 @@ SKELGEN_EXPORT clock_t skelgen_times(struct tms *used)
 {
 	static void *known;
 	clock_t (*real)(struct tms *);
+	uint64_t asked;
 	clock_t found;
 
 	*(void **)&real = skelgen_version_behind(&known, "times", TIMES_VERSION);
@@ -119,9 +136,9 @@ SKELGEN_EXPORT clock_t skelgen_times(struct tms *used)
 		errno = ENOSYS;
 		return (clock_t)-1;
 	}
-	count();
+	asked = skelgen_now();
 	found = real(used);
-	answered();
+	answered(asked, skelgen_process_cpu_ns()); /* its own answer is in hundredths of a second */
 	return found;
 }
 
@@ -137,7 +154,7 @@ void skelgen_queries_write(struct skelgen_stream *s)
 
 	if (!q->count)
 		return;
-	count_gap(q, false);
+	count_gap(q, skelgen_now(), skelgen_process_cpu_ns(), false);
 	for (size_t i = 0; i < SKELGEN_QUERY_GAPS; i++)
 		p = skelgen_put_varint(p, q->gaps[i]);
 	skelgen_define(s, SKELGEN_REC_USAGE, payload, (size_t)(p - payload));

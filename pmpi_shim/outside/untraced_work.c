@@ -68,7 +68,7 @@ static struct used used_now(void)
 	getrusage(RUSAGE_CHILDREN, &children);
 	return (struct used){
 		.ns = skelgen_monotonic_ns(),
-		.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID, 0),
+		.cpu_ns = skelgen_process_cpu_ns(),
 		.waited_ns = time_ns(children.ru_utime) + time_ns(children.ru_stime),
 	};
 }

@@ -35,8 +35,8 @@ def test_gaps_between_queries_have_no_long_calls(lab: Lab) -> None:
     )  # fmt: skip
     assert sum(waits[:15]) == 21
     assert sum(computes[:15]) == 22
-    # Of 2 ms and more: competitors of this test take some time in between.
-    assert sum(waits[12:15]) > 10 and sum(computes[12:15]) > 10
+    # Of 2 to 4 ms, beside any competitors: time without a core is no part of them.
+    assert min(waits[12], computes[12]) >= 18
     assert computes[15] >= 61 > 30 > waits[15]
 
 

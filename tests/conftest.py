@@ -1,15 +1,18 @@
 """Settings of all tests."""
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.alone import folder_of_run, turn
 
 # Tests never judge wall time: a loaded machine would fail them. What passed once passes
 # again: SKELGEN_EXPLORE=1 draws other examples each time.
@@ -24,6 +27,9 @@ settings.load_profile("ours")
 # Tests interrupt programs; what runs in the background of a script ignores that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+#: Where tests take turns; the process that began the run removes it.
+TURNS = folder_of_run(Path(tempfile.gettempdir()))
 
 # Open MPI 4 keeps a folder for all its runs among temporary files: one that ends may
 # take it away from another that begins. No worker shares it with others.
@@ -53,15 +59,36 @@ os.environ.setdefault("TESTBED_MODEST", "1")
 FIRST = [
     *("test_installed", "test_slurm", "test_accuracy_run", "test_select"),
     *("test_sanitizers", "test_odd_paths", "test_models_cluster"),
-    *("test_cli_main_job", "test_examples", "test_model_skeleton"),
-    *("test_program_kinds", "test_random_programs", "test_documents"),
+    *("test_cli_main_job", "test_examples", "test_program_kinds"),
+    *("test_random_programs", "test_documents"),
 ]
 
 
 @pytest.hookimpl(trylast=True)  # pytest itself groups those with equal set-ups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that take longest."""
-    items.sort(key=lambda item: [*FIRST, item.path.stem].index(item.path.stem))
+    """Begin with the tests that take longest; those that run alone are last."""
+    places = {stem: place for place, stem in enumerate(FIRST)}
+    items.sort(
+        key=lambda item: (is_alone(item), places.get(item.path.stem, len(places)))
+    )
+
+
+def is_alone(item: pytest.Item) -> bool:
+    """Say whether no test may run beside this one."""
+    return item.get_closest_marker("alone") is not None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # waiting is no part of a test's time
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Wait for a test's turn."""
+    with turn(TURNS, alone=is_alone(item)):
+        return (yield)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the locks, when all workers have ended."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(TURNS, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

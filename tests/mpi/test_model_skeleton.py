@@ -23,6 +23,7 @@ from tests.testbed.cluster import Cluster, lacking
 REASON = lacking()
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.root,
     pytest.mark.mpi,
     pytest.mark.skipif(bool(REASON), reason=REASON),

@@ -32,6 +32,7 @@ def codes(found: Unseen) -> list[str]:
     return [doubt.code for doubt in unseen_doubts(found)]
 
 
+@pytest.mark.alone
 def test_a_thread_that_computes_and_calls_no_mpi_is_seen(lab: Lab, tmp_path) -> None:
     found = unseen(lab, tmp_path, "thread")
     assert found.threads.time_s == pytest.approx(WORK_S, abs=TICK_S)

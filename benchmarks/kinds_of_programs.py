@@ -5,16 +5,15 @@
 ``benchmarks/program_kinds`` has a C program for each kind that is not a regular code:
 polling, few long steps, levels of a grid, hardly any calls, a long set-up, sleep, waits
 for a disk, polls with sleep between them, blocks that change, a master that probes,
-messages and operations in no order. Each is recorded on 2 ranks; then application,
-skeleton and `skelgen measure` take turns, three of each, so that drift of the machine
-meets all. A row says how long the skeleton takes of application time / K,
+messages and operations in no order, polls amid work. Each is recorded on 2 ranks; then
+application, skeleton and `skelgen measure` take turns, three of each, so that drift of
+the machine meets all. A row says how long the skeleton takes of application time / K,
 how long its signature and its C are, how often phases find what the program does again
 and again beside how often it does so, and the error of `measure` against the plain
 runs. Goals: skeletons within 10 % of 1/K, at most 2,000 items and 3,000 lines, phases
 as known, `measure` within 5 % or refused before it starts because it does not pay.
 About 3 minutes for each kind and MPI. With ``--keep FOLDER`` a run that was stopped
-goes on where it was.
-"""
+goes on where it was."""
 
 from __future__ import annotations
 
@@ -85,6 +84,7 @@ KINDS = {
     "task pool": Kind("task_pool", ("3000", "1000"), 2999),
     "sparse exchange": Kind("sparse_exchange", ("3000", "2000"), 3000),
     "event simulation": Kind("event_simulation", ("2500", "1000"), 2500),
+    "work in ticks": Kind("work_in_ticks", ("12000", "5"), 12000),
     "changing operations": Kind("changing_operations", ("3000", "2000"), 0),
 }
 

@@ -1,10 +1,10 @@
 """Give every piece of a rank's time to a symbol, or say why not.
 
 Between two symbols of a rank lie calls without a symbol. Their inner time is
-computation when they communicate with nobody (`Fate.COMPUTATION`), waiting when they
-poll or probe, and dropped otherwise. A gap between two polls that is short, or in
-which the program slept, is waiting too: it did nothing but ask again. Waiting belongs
-to the time inside the next symbol's call, for the skeleton waits there.
+computation when they communicate with nobody (`Fate.COMPUTATION`) or poll amid work,
+waiting when they poll or probe, and dropped otherwise. A gap between two polls that is
+short, or in which the program slept, is waiting too: it did nothing but ask again.
+Waiting belongs to the time inside the next symbol's call, for the skeleton waits there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from skelgen.events.parts import ranks_together
 from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.events.types import FAILED_POLL, MOVED
 from skelgen.symbols.types import Fate, Lost
+from skelgen.symbols.working_polls import fates_at_work
 
 _INSIDE, _COMPUTATION, _WAITING = (
     np.uint8(one) for one in (Fate.INSIDE, Fate.COMPUTATION, Fate.WAITING)
@@ -72,10 +73,11 @@ def share_out(
         rows = slice(ranks.start, ranks.stop)
         edges = first[ranks.start : ranks.stop + 1].clip(own.start, own.stop)
         edges -= own.start
-        outside = np.flatnonzero(fate[own] != _INSIDE)
+        fates = fates_at_work(events.calls, fate, own)
+        outside = np.flatnonzero(fates != _INSIDE)
         asleep = asleep_before(events.away, own)
         spent = compute_ns[own]
-        waiting = _spend(spent, asleep, events, fate, size_bytes, own)
+        waiting = _spend(spent, asleep, events, fates, size_bytes, own)
         tail_ns[rows] += _move_on(spent, outside, edges)
         compute_ns[own] = spent
         if asleep is not None:
@@ -159,13 +161,13 @@ def _spend(
     spent: NDArray[np.int64],
     asleep: NDArray[np.int64] | None,
     events: Events,
-    fate: NDArray[np.uint8],
+    fates: NDArray[np.uint8],
     size_bytes: Amounts,
     own: slice,
 ) -> NDArray[np.int64] | None:
     """Turn the gaps before calls into computation; return waiting if any.
 
-    The calls are of one rank, or of several that do not wait.
+    The calls, whose fates these are, are of one rank, or of several that do not wait.
 
     Returns
     -------
@@ -173,14 +175,14 @@ def _spend(
         Waiting [ns], polls and probes, and how much of the waiting was sleep between
         them [ns].
     """
-    folded = fate[own] == _COMPUTATION
+    folded = fates == _COMPUTATION
     waiting = None
-    polls = np.flatnonzero(fate[own] == _WAITING)
-    asked = _asked(events.calls, fate, size_bytes, own)
+    polls = np.flatnonzero(fates == _WAITING)
+    asked = _asked(events.calls, fates, size_bytes, own)
     if len(polls) or asked is not None:
         waiting = np.zeros((3, len(spent)), np.int64)
         waiting[1] = 0 if asked is None else asked
-        gaps, amid = _polling(events, asleep, fate, own)
+        gaps, amid = _polling(events, asleep, fates, own)
         folded[amid] = False
         waiting[0, gaps] = spent[gaps]
         spent[gaps] = 0
@@ -223,7 +225,7 @@ def _move_on(
 def _polling(
     events: Events,
     asleep: NDArray[np.int64] | None,
-    fate: NDArray[np.uint8],
+    fates: NDArray[np.uint8],
     own: slice,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the gaps that are part of polling, and the local calls amid it.
@@ -238,7 +240,7 @@ def _polling(
     other = np.flatnonzero(~local)
     asks = np.array([_asks(name) for name in names])[function[other]]
     found = (calls.shapes["flags"] & MOVED) != 0
-    failed = (fate[own][other] == Fate.WAITING) & asks & ~found[calls.shape[own][other]]
+    failed = (fates[other] == Fate.WAITING) & asks & ~found[calls.shape[own][other]]
     polling = np.zeros(len(other) + 1, bool)
     polling[1:-1] = failed[:-1] & asks[1:]
     other_yet = (~local).astype(np.int64)
@@ -252,11 +254,11 @@ def _polling(
 
 
 def _asked(
-    calls: Calls, fate: NDArray[np.uint8], size_bytes: Amounts, own: slice
+    calls: Calls, fates: NDArray[np.uint8], size_bytes: Amounts, own: slice
 ) -> NDArray[np.int64] | None:
     """Return how often each call asked, None where none ever did.
 
-    Polls in a row that found nothing are one call.
+    Polls in a row that found nothing are one call. Those amid work are left out.
     """
     asks = np.array([_asks(name) for name in calls.functions], bool)
     asks = asks[calls.shapes["function"]]
@@ -264,8 +266,8 @@ def _asked(
     if not (asks | failed).any():
         return None
     shape = calls.shape[own]
-    found = asks[shape] & (fate[own] != _COMPUTATION)
-    return np.where(failed[shape], size_bytes[own], found)
+    times = np.where(failed[shape], size_bytes[own], asks[shape])
+    return np.where(fates != _COMPUTATION, times, 0)
 
 
 def _asks(function: str) -> bool:

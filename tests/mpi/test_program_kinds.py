@@ -30,6 +30,7 @@ SHORT = {
     "task_pool": ("60", "100"),
     "sparse_exchange": ("200", "30"),
     "event_simulation": ("200", "20"),
+    "work_in_ticks": ("100", "5"),
     "changing_operations": ("200", "30"),
 }
 

@@ -1,0 +1,88 @@
+"""Polls of a rank that works are computation; those of one that waits are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.test_symbols_times import inside, times_of
+
+PARTNER = """
+    rank 1
+      Recv from=0 tag=2 bytes=8
+      Send to=0 tag=1 bytes=8
+"""
+
+
+def test_polls_before_a_call_that_waits_for_nobody_are_computation() -> None:
+    symbols = times_of(f"""
+        rank 0
+          5 Iprobe failed bytes=1 mpi=10
+          20 Iprobe failed bytes=1 mpi=11
+          30 Send to=1 tag=2 bytes=8 mpi=40
+          50 Recv from=1 tag=1 bytes=8 mpi=12
+        {PARTNER}
+    """)
+    assert inside(symbols, 4) == [5 + 10 + 20 + 11 + 30, 50]
+    assert symbols.waiting_ns.tolist() == []
+
+
+@pytest.mark.parametrize(
+    "asked", ["Recv from=1 tag=1 bytes=8", "Wait of=r"], ids=["received", "completed"]
+)
+def test_polls_before_the_call_that_waits_are_waiting(asked: str) -> None:
+    post = "Irecv from=1 tag=1 bytes=8 as=r" if "Wait" in asked else "Comm_rank"
+    symbols = times_of(f"""
+        rank 0
+          1 {post}
+          2 Send to=1 tag=2 bytes=8
+          5 Iprobe failed bytes=1 mpi=10
+          20 Iprobe failed bytes=1 mpi=11
+          30 {asked} mpi=12
+        {PARTNER}
+    """)
+    assert inside(symbols, 5)[-1] == 5 + 30
+    assert symbols.waiting_ns.tolist() == [10 + 20 + 11]
+
+
+def test_a_message_that_a_probe_found_was_waited_for() -> None:
+    symbols = times_of(f"""
+        rank 0
+          1 Send to=1 tag=2 bytes=8
+          5 Iprobe failed bytes=1 mpi=10
+          20 Probe mpi=11
+          30 Irecv from=1 tag=1 bytes=8 as=r
+          40 Wait of=r mpi=12
+        {PARTNER}
+    """)
+    assert inside(symbols, 5) == [1, 5 + 30, 40]
+    assert symbols.waiting_ns.tolist() == [10 + 20 + 11]
+
+
+def test_each_stretch_between_two_symbols_is_judged_on_its_own() -> None:
+    symbols = times_of(f"""
+        rank 0
+          5 Iprobe failed bytes=1 mpi=10
+          20 Isend to=1 tag=2 bytes=8 as=s
+          30 Test mpi=11
+          40 Wait of=s mpi=12
+          50 Test mpi=13
+          60 Irecv from=1 tag=1 bytes=8 as=r
+          70 Test mpi=14
+          80 Wait of=r
+        {PARTNER}
+    """)
+    assert inside(symbols, 8) == [5 + 10 + 20, 30 + 40, 50 + 13 + 60, 70 + 80]
+    assert symbols.waiting_ns.tolist() == [11, 14]
+
+
+def test_what_polls_behind_the_last_symbol_were_for_is_not_known() -> None:
+    symbols = times_of(f"""
+        rank 0
+          1 Send to=1 tag=2 bytes=8
+          2 Recv from=1 tag=1 bytes=8
+          5 Iprobe failed bytes=1 mpi=10
+          tail 80
+        {PARTNER}
+    """)
+    assert symbols.tail_ns.tolist() == [5 + 80, 0]
+    assert [one.time_ns for one in symbols.lost] == [10]

@@ -18,7 +18,10 @@ def locked(path: Path, operation: int) -> Iterator[None]:
     """Keep a lock on a file, which is made."""
     with path.open("w") as file:
         fcntl.flock(file, operation)
-        yield
+        try:
+            yield
+        finally:  # processes that a test left behind have the file open as well
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager

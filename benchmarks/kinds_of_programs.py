@@ -13,7 +13,8 @@ and again beside how often it does so, and the error of `measure` against the pl
 runs. Goals: skeletons within 10 % of 1/K, at most 2,000 items and 3,000 lines, phases
 as known, `measure` within 5 % or refused before it starts because it does not pay.
 About 3 minutes for each kind and MPI. With ``--keep FOLDER`` a run that was stopped
-goes on where it was."""
+goes on where it was.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +83,9 @@ KINDS = {
     "disk waits": Kind("disk_waits", ("500", "256", "8000"), 500),
     "adaptive mesh": Kind("adaptive_mesh", ("1200", "700", "8"), 1200),
     "task pool": Kind("task_pool", ("3000", "1000"), 2999),
+    "work in ticks": Kind("work_in_ticks", ("12000", "5"), 12000),
     "sparse exchange": Kind("sparse_exchange", ("3000", "2000"), 3000),
     "event simulation": Kind("event_simulation", ("2500", "1000"), 2500),
-    "work in ticks": Kind("work_in_ticks", ("12000", "5"), 12000),
     "changing operations": Kind("changing_operations", ("3000", "2000"), 0),
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/state.h"
 
+#include <sys/time.h>
+
 uint64_t skelgen_monotonic_ns(void);
 uint64_t skelgen_thread_cpu_ns(void);
 uint64_t skelgen_process_cpu_ns(void);
@@ -25,6 +27,11 @@ SKELGEN_INLINE uint64_t skelgen_ticks(void)
 SKELGEN_INLINE uint64_t skelgen_now(void)
 {
 	return skelgen_ticks() >> skelgen.shift;
+}
+
+SKELGEN_INLINE uint64_t skelgen_timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
 }
 
 /* From units of time [us]. */

@@ -71,11 +71,6 @@ static void answered(uint64_t asked, uint64_t cpu_ns)
 	s->queries.inside = 0;
 }
 
-static uint64_t us_of(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
-}
-
 SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 {
 	static void *known;
@@ -93,7 +88,8 @@ SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 	asked = skelgen_now();
 	found = real(who, usage);
 	if (!found)
-		answered(asked, 1000 * (us_of(usage->ru_utime) + us_of(usage->ru_stime)));
+		answered(asked,
+			 skelgen_timeval_ns(usage->ru_utime) + skelgen_timeval_ns(usage->ru_stime));
 	return found;
 }
 

@@ -56,11 +56,6 @@ static uint64_t clock_ns(clockid_t clock, uint64_t otherwise)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t time_ns(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
-}
-
 static struct used used_now(void)
 {
 	struct rusage children = {0};
@@ -69,7 +64,8 @@ static struct used used_now(void)
 	return (struct used){
 		.ns = skelgen_monotonic_ns(),
 		.cpu_ns = skelgen_process_cpu_ns(),
-		.waited_ns = time_ns(children.ru_utime) + time_ns(children.ru_stime),
+		.waited_ns = skelgen_timeval_ns(children.ru_utime) +
+			     skelgen_timeval_ns(children.ru_stime),
 	};
 }
 

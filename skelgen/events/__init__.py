@@ -7,6 +7,7 @@ Paper: Sodhi and Subhlok 2005, section III-A.
 
 from skelgen.events.collect import collect
 from skelgen.events.functions import CallKind, FunctionInfo, function_info
+from skelgen.events.shape_kinds import shape_kinds
 from skelgen.events.types import SHAPE_DTYPE, Calls, Communicator, Events
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "FunctionInfo",
     "collect",
     "function_info",
+    "shape_kinds",
 ]

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.creations import Creations, rows_of
-from skelgen.events.functions import CallKind, function_info
+from skelgen.events.functions import CallKind
+from skelgen.events.shape_kinds import shape_kinds
 from skelgen.events.types import FAILED_POLL, Calls, Events
 
 _Integers = NDArray[np.int64]
@@ -30,18 +31,11 @@ _ALL = slice(None)
 _ON_REQUESTS = (CallKind.COMPLETE, CallKind.START, CallKind.RELEASE)
 
 
-def _kinds(calls: Calls) -> _Integers:
-    """Return the kind of each shape."""
-    kinds = [function_info(name).kind for name in calls.functions]
-    found: _Integers = np.array(kinds, np.int64)[calls.shapes["function"]]
-    return found
-
-
 def is_poll(calls: Calls) -> NDArray[np.bool_]:
     """Say for each shape whether it looks which requests are complete."""
     found = np.array([name.startswith(_POLLS) for name in calls.functions], bool)
     polls: NDArray[np.bool_] = found[calls.shapes["function"]]
-    polls &= _kinds(calls) == CallKind.COMPLETE
+    polls &= shape_kinds(calls) == CallKind.COMPLETE
     return polls
 
 
@@ -59,7 +53,7 @@ def users_of(calls: Calls, own: slice = _ALL) -> tuple[_Integers, _Integers]:
     user, creator : (u,) int64 arrays
         Counted from the first of these calls; -1 for requests that are not known.
     """
-    kind = _kinds(calls)[calls.shape[own]]
+    kind = shape_kinds(calls)[calls.shape[own]]
     user = np.flatnonzero(np.isin(kind, _ON_REQUESTS) & (calls.ages[own] > 0))
     index, age = rows_of(calls.age_first, calls.age_values, calls.ages[own][user])
     user = user[index]
@@ -95,7 +89,7 @@ class RankCalls:
     def of(cls, events: Events, own: slice) -> RankCalls:
         """Look at the calls of a rank."""
         calls = events.calls
-        kind, shapes = _kinds(calls), calls.shapes
+        kind, shapes = shape_kinds(calls), calls.shapes
         failed = (shapes["flags"] & FAILED_POLL) != 0
         quiet = np.isin(kind, (CallKind.LOCAL, CallKind.PROBE)) | failed
         polling = is_poll(calls)
@@ -163,7 +157,7 @@ def _requests(
 ) -> tuple[_Integers, _Integers, NDArray[np.bool_]]:
     """Return creators, what completes their requests, and which to leave alone."""
     calls = events.calls
-    kind = _kinds(calls)[calls.shape[own]]
+    kind = shape_kinds(calls)[calls.shape[own]]
     user, named = users_of(calls, own)
     creations = Creations.of(calls, own)
     creator = np.sort(np.concatenate([creations.plain, creations.persistent]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import CallKind, Calls, function_info
+from skelgen.events import CallKind, Calls, function_info, shape_kinds
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import COLLECTIVES, WITH_PARTNERS
 from skelgen.events.types import COMPLETED, PROC_NULL, WINDOW_KINDS
@@ -278,13 +278,12 @@ def _requests(call: Integers, creator: Integers) -> Integers:
 
 def _objects(calls: Calls, several: Integers) -> Integers:
     """Link calls on one window or file, those that expose memory apart."""
-    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
     ways = [
         WINDOW_KINDS.index(one.kind) if one.kind in WINDOW_KINDS else -1
         for one in calls.communicators
     ]
     way = np.array([*ways, -1], np.int64)[calls.shapes["communicator"]]
-    kind = kinds[calls.shapes["function"]]
+    kind = shape_kinds(calls)
     completed = calls.shapes["tag"] == COMPLETED
     exposes = ((kind == CallKind.SIGNAL) & ~completed) | (
         (kind == CallKind.AWAIT) & completed

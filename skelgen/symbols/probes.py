@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skelgen.events import CallKind, Calls, function_info
+from skelgen.events import CallKind, Calls, shape_kinds
 from skelgen.events.types import WILDCARD_SOURCE
 
 
@@ -25,8 +25,7 @@ def with_sources_of_probes(calls: Calls) -> Calls:
     Calls
         The same ones if nobody probes for any source.
     """
-    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
-    kind = kinds[calls.shapes["function"]]
+    kind = shape_kinds(calls)
     anybody = (calls.shapes["flags"] & WILDCARD_SOURCE) != 0
     probes = (kind == CallKind.PROBE) & anybody
     if not probes.any():

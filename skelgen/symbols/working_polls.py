@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import CallKind, Calls, function_info
+from skelgen.events import CallKind, Calls, shape_kinds
 from skelgen.events.types import FAILED_POLL, MOVED
 from skelgen.symbols.types import Fate
 
@@ -33,13 +33,13 @@ def fates_at_work(
     own : slice
         The calls of one rank.
     """
-    fates = fate[own].copy()
+    fates = fate[own]
     polls = np.flatnonzero(fates == Fate.WAITING)
     if not len(polls):
         return fates
-    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
+    fates = fates.copy()
     shape = calls.shape[own]
-    kind = kinds[calls.shapes["function"]]
+    kind = shape_kinds(calls)
     inside = np.flatnonzero(fates == Fate.INSIDE)
     # Behind the last one nothing is known of what they were for.
     waits = np.append(np.isin(kind[shape[inside]], _WAITING_KINDS), True)

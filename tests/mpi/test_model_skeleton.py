@@ -36,7 +36,7 @@ LEARNT, RECORDED, ASKED = (1000, 2000, 4000), 4000, 6000
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Give two hosts of a core each, which outweigh the tests beside them."""
+    """Give two hosts of a core each, which outweigh what else runs."""
     monkeypatch.delenv("TESTBED_MODEST", raising=False)
     made = Cluster(f"model-{os.getpid()}")
     made.up(2)
@@ -87,7 +87,7 @@ def test_a_new_size_on_a_busy_host_is_predicted(
     more = ("--skeleton", "skel", "--hosts", "h1,h2", "--budget", "6s")
     before = answer(*words, *more)
     _, truth_s = called(cluster, tmp_path, *app(ASKED))
-    # The tests beside this one change what is free: from before to after the program.
+    # What else runs changes what is free: from before to after the program.
     after = answer(*words, *more)
     for found in (before, after):
         assert found["load"]["source"] == "skeleton"

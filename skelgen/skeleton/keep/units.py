@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import CallKind, Calls, function_info
+from skelgen.events import CallKind, Calls, function_info, shape_kinds
 from skelgen.events.parts import looked_up
 from skelgen.keys import label, mixed
 from skelgen.matching import Matching
@@ -58,8 +58,7 @@ class Units:
 
 def kinds_of(calls: Calls) -> NDArray[np.uint8]:
     """Return the `CallKind` of each call."""
-    kinds = [function_info(name).kind for name in calls.functions]
-    of_shape = np.array(kinds, np.uint8)[calls.shapes["function"]]
+    of_shape = shape_kinds(calls).astype(np.uint8)
     found: NDArray[np.uint8] = looked_up(of_shape, calls.shape)
     return found
 

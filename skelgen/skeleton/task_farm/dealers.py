@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, function_info
+from skelgen.events import Calls, shape_kinds
 from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, CallKind
 from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.skeleton.thresholds import LEAST_ANSWERED_SHARE
@@ -48,7 +48,7 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
     tuple of Dealer
         Those with two partners and more that answered each more than once, in order.
     """
-    kind = _kinds(calls)
+    kind = shape_kinds(calls)
     asking = _asking(calls)
     sending = np.isin(kind, [one for one in SENDING if one not in TWO_SIDED])
     rows = calls.shapes
@@ -103,16 +103,11 @@ def warnings_of(dealers: Sequence[Dealer]) -> Iterator[str]:
     )
 
 
-def _kinds(calls: Calls) -> NDArray[np.int64]:
-    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
-    return np.asarray(kinds[calls.shapes["function"]])
-
-
 def _asking(calls: Calls) -> NDArray[np.bool_]:
     """Say of each shape whether it asks for a message from any source."""
     asking = [one for one in (*RECEIVING, CallKind.PROBE) if one not in TWO_SIDED]
     anybody = (calls.shapes["flags"] & WILDCARD_SOURCE) != 0
-    return np.asarray(np.isin(_kinds(calls), asking) & anybody)
+    return np.asarray(np.isin(shape_kinds(calls), asking) & anybody)
 
 
 def _dealer(

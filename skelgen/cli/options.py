@@ -171,13 +171,17 @@ def size_bytes(text: str, option: str) -> int:
         raise UsageError(f"{option}: {error}") from error
 
 
-def share(text: str, option: str) -> float:
-    """Read the value of an option that is a share, ``5%`` or ``0.05`` [1]."""
+def share(text: str, option: str, *, whole: bool = False) -> float:
+    """Read the value of an option that is a share, ``5%`` or ``0.05`` [1].
+
+    With `whole`, 100% is a share as well.
+    """
     number = text.strip().removesuffix("%")
     try:
         value = float(number) / (100 if "%" in text else 1)
     except ValueError as error:
         raise UsageError(f"{option} {text}: expected a share such as 5%") from error
-    if not 0 < value < 1:
-        raise UsageError(f"{option} {text}: expected a share between 0% and 100%")
+    if not (0 < value < 1 or (whole and value == 1)):
+        expected = "above 0%, up to 100%" if whole else "between 0% and 100%"
+        raise UsageError(f"{option} {text}: expected a share {expected}")
     return value

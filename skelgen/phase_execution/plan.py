@@ -221,11 +221,12 @@ def check_pays(
     Raises
     ------
     InputError
-        When it takes more than pays, and more than was asked for.
+        When it takes more than pays, and more than was asked for. A share of 1 asks
+        for however much it takes.
     """
     whole_s, about = signature.application_s, signature.provenance
     share = plan.expected_s / whole_s
-    if share <= max(LARGEST_PAYING_SHARE, extent.share):
+    if extent.share >= 1 or share <= max(LARGEST_PAYING_SHARE, extent.share):
         return
     launch = shlex.join(about.command) if about.command else "LAUNCH"
     raise InputError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -10,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info
-from skelgen.events.parts import parts_of, rank_of, rank_slices
+from skelgen.events.parts import parts_of, rank_of
 from skelgen.events.types import FAILED_POLL
 from skelgen.matching import Matching
 from skelgen.matching.roles import PART_OF_MEMBERS, short_name
 from skelgen.phases.counts import counted
+from skelgen.phases.sides import close
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -55,7 +55,8 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     side = np.empty(len(calls), np.int32)
     for part in parts_of(calls.first):
         side[part] = np.searchsorted(bound, np.maximum(position[part], 0), "right")
-    _close(side, calls, matching, joint, _needs(calls, matching, event, complete))
+    together = _together(matching, joint)
+    close(side, calls.first, joint, together, _needs(calls, matching, event, complete))
     side[~(event | complete)] = len(bound) - 1
     counting = counted(calls)
     found = np.empty((calls.ranks, len(bound)), np.int64)
@@ -147,31 +148,9 @@ def _behind_events(calls: Calls, event: Mask, wanted: Mask) -> tuple[Ints, Ints]
     return np.concatenate([nothing, *found]), np.concatenate([nothing, *latest])
 
 
-def _close(
-    side: NDArray[np.int32],
-    calls: Calls,
-    matching: Matching,
-    joint: Ints,
-    needs: Sequence[tuple[Ints, Ints]],
-) -> None:
-    """Raise sides until each call is behind the cuts that what it needs is behind."""
-    alone = joint < 0  # not called by several ranks together
+def _together(matching: Matching, joint: Ints) -> Mask:
+    """Say which calls several ranks make together, so that all are on one side."""
+    alone = joint < 0
     alone[matching.send_call] = alone[matching.receive_call] = True
     # A collective that a killed rank never came to has no joint.
-    together = (~alone | (matching.collective_done >= 0)) & (joint >= 0)
-    del alone
-    latest = np.zeros(int(joint.max(initial=-1)) + 1, np.int32)
-    before, total = -1, int(side.sum(dtype=np.int64))
-    while total != before:
-        for needing, needed in needs:
-            np.maximum.at(side, needing, side[needed])
-        latest[:] = 0
-        for part in parts_of(calls.first):
-            rows = part.start + np.flatnonzero(together[part])
-            np.maximum.at(latest, joint[rows], side[rows])
-        for part in parts_of(calls.first):
-            rows = part.start + np.flatnonzero(together[part])
-            side[rows] = latest[joint[rows]]
-        for own in rank_slices(calls.first):
-            np.maximum.accumulate(side[own], out=side[own])
-        before, total = total, int(side.sum(dtype=np.int64))  # sides only rise
+    return np.asarray((~alone | (matching.collective_done >= 0)) & (joint >= 0))

@@ -83,7 +83,7 @@ def test_doubts_are_part_of_the_result_and_strict_fails(capsys, measured):
     ("words", "text"),
     [
         (["--backend", "magic"], "--backend magic: expected auto, live"),
-        (["--share", "200%"], "--share"),
+        (["--share", "200%"], "--share 200%: expected a share above 0%, up to 100%"),
         (["--hosts", "a", "--hostfile", "b"], "not both"),
         (["--backend", "live", "--restores", "2"], "live makes no images"),
         (["--backend", "live", "--images", "d"], "live makes no images"),

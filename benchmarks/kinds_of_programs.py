@@ -84,6 +84,7 @@ KINDS = {
     "adaptive mesh": Kind("adaptive_mesh", ("1200", "700", "8"), 1200),
     "task pool": Kind("task_pool", ("3000", "1000"), 2999),
     "work in ticks": Kind("work_in_ticks", ("12000", "5"), 12000),
+    "work and test": Kind("work_and_test", ("3000", "20"), 3000),
     "sparse exchange": Kind("sparse_exchange", ("3000", "2000"), 3000),
     "event simulation": Kind("event_simulation", ("2500", "1000"), 2500),
     "changing operations": Kind("changing_operations", ("3000", "2000"), 0),

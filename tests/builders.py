@@ -54,6 +54,7 @@ from skelgen.events import (
 from skelgen.events.away import AWAY_DTYPE
 from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
+    AMID_WORK,
     COMPLETED,
     EXPOSED,
     FAILED_POLL,
@@ -69,7 +70,12 @@ from skelgen.events.types import (
 )
 
 WORLD = 0
-_FLAGS = {"inplace": IN_PLACE, "holes": HOLES, "failed": FAILED_POLL}
+_FLAGS = {
+    "inplace": IN_PLACE,
+    "holes": HOLES,
+    "failed": FAILED_POLL,
+    "amid_work": AMID_WORK,
+}
 _WITHOUT_COMMUNICATOR = {
     CallKind.START,
     CallKind.COMPLETE,

@@ -232,12 +232,17 @@ class _State:
         )
 
     def poll(self) -> None:
+        """Polls in a row, with about 10 us (20,000 units) between two, or none."""
+        polls, (gap, took) = self.rng.randrange(2, 99), self.times()
+        took += self.rng.choice((0, 19_000, 20_000, 21_000, 25_000)) * polls
+        extras = {"polls": polls, "inside": self.rng.choice((7, took // 10))}
         self.writer.event(
             "MPI_Test",
-            *self.times(),
+            gap,
+            took,
             flags="NOT_READY",
             count_a=1,
-            extras={"polls": self.rng.randrange(2, 99), "inside": 7, "overhead": 2},
+            extras={**extras, "overhead": 2},
         )
 
     def sendrecv(self) -> None:

@@ -333,8 +333,8 @@ class RankWriter:
         `type_a` and `type_b` are sizes, with `holes` in memory, of datatypes that the
         program `made`. `varies` are words of
         what varies: PEER, LIST.
-        `extras` gives lost_us, queued_us, overhead, polls, statuses, foreign, object,
-        error.
+        `extras` gives lost_us, queued_us, overhead, polls, inside, statuses, foreign,
+        object, error.
         """
         words = [*flags.split(), *(f"VARIES_{v}" for v in varies.split())]
         words += [f"HAS_{s.upper()}" for s in "ab" if f"count_{s}" in values]

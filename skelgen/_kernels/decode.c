@@ -37,9 +37,26 @@ void skelgen_decode_rehash(struct skelgen_stream *stream)
 		*slot_of(stream, &stream->variants[i]) = (uint32_t)i + 1;
 }
 
+static int64_t nanoseconds(const struct skelgen_stream *stream, int64_t units)
+{
+	double time_ns = (double)units * stream->ns_per_unit + 0.5;
+
+	return time_ns < (double)LATEST_UNITS ? (int64_t)time_ns : LATEST_UNITS;
+}
+
+/* How long a rank worked between polls that found nothing [units]; 0 where it only polled. */
+static int64_t work_amid(const struct skelgen_stream *stream, const struct event *event)
+{
+	int64_t work = event->duration - event->inside, gaps = event->polls - 1;
+
+	if (gaps < 1 || work / SKELGEN_WORK_AMID_POLLS < event->inside)
+		return 0;
+	return nanoseconds(stream, work) / SKELGEN_WORK_AMID_POLLS_NS < gaps ? 0 : work;
+}
+
 /* Number the event's values; false when the table is full. */
 static bool number_variant(struct skelgen_stream *stream, const struct event *event,
-			   uint32_t *variant)
+			   uint32_t amid_work, uint32_t *variant)
 {
 	struct skelgen_variant wanted = {
 		.shape = (uint32_t)(event->shape - stream->shapes),
@@ -47,11 +64,13 @@ static bool number_variant(struct skelgen_stream *stream, const struct event *ev
 		.tag = event->tag,
 		.peer2 = event->peer2,
 		.tag2 = event->tag2,
+		.amid_work = amid_work,
 	};
-	uint32_t *slot;
+	uint32_t *slot, latest = event->shape->variant;
 
-	if (event->shape->variant && !(event->extras & SKELGEN_EXTRA_VALUES)) {
-		*variant = event->shape->variant - 1;
+	if (latest && !(event->extras & SKELGEN_EXTRA_VALUES) &&
+	    stream->variants[latest - 1].amid_work == amid_work) {
+		*variant = latest - 1;
 		return true;
 	}
 	if (stream->variant_count == stream->variant_capacity)
@@ -106,25 +125,27 @@ static int64_t handled(const struct event *event)
 	return event->count_a < MOST_HANDLED ? event->count_a : MOST_HANDLED;
 }
 
-static int64_t nanoseconds(const struct skelgen_stream *stream, int64_t units)
+/* What recording a call took, or polls with work between them [ns]. */
+static int64_t recording_ns(const struct skelgen_stream *stream, int64_t polls)
 {
-	double time_ns = (double)units * stream->ns_per_unit + 0.5;
-
-	return time_ns < (double)LATEST_UNITS ? (int64_t)time_ns : LATEST_UNITS;
+	return stream->cost_ns > LATEST_UNITS / polls ? LATEST_UNITS : stream->cost_ns * polls;
 }
 
-static void store_event(struct skelgen_stream *stream, const struct event *event, uint32_t variant)
+/* What a rank worked between polls is computation before them. */
+static void store_event(struct skelgen_stream *stream, const struct event *event, int64_t work,
+			uint32_t variant)
 {
 	int64_t row = stream->event_count;
 	int64_t begin = stream->time_units + event->gap;
 	int64_t compute = event->gap - event->overhead;
 
-	compute = nanoseconds(stream, compute > 0 ? compute : 0) - stream->cost_ns -
+	compute = nanoseconds(stream, work + (compute > 0 ? compute : 0)) -
+		  recording_ns(stream, work ? event->polls : 1) -
 		  (stream->handled * stream->request_cost_ps + 500) / 1000;
 	stream->variant[row] = variant;
 	stream->reference[row] = event->reference;
 	stream->size_bytes[row] = size_of(stream, event);
-	stream->enter_ns[row] = stream->origin_ns + nanoseconds(stream, begin);
+	stream->enter_ns[row] = stream->origin_ns + nanoseconds(stream, begin + work);
 	stream->leave_ns[row] = stream->origin_ns + nanoseconds(stream, begin + event->duration);
 	stream->compute_ns[row] = compute > 0 ? compute : 0;
 	if (has_vectors(event)) {
@@ -228,15 +249,17 @@ static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint
 {
 	struct event event;
 	uint32_t variant;
+	int64_t work;
 
 	if (!read_event(stream, cursor, tag, &event))
 		return cursor->stop;
 	if (stream->variant) {
 		if (!room_for(stream, &event))
 			return SKELGEN_STOP_FULL;
-		if (!number_variant(stream, &event, &variant))
+		work = work_amid(stream, &event);
+		if (!number_variant(stream, &event, work > 0, &variant))
 			return SKELGEN_STOP_GROW_VARIANTS;
-		store_event(stream, &event, variant);
+		store_event(stream, &event, work, variant);
 		store_away(stream, &event);
 		event.shape->variant = variant + 1;
 	}

@@ -30,6 +30,12 @@ enum skelgen_rule {
 	SKELGEN_RULE_POLLS = 4,  /* number of polls that the record stands for */
 };
 
+/* Polls in vain with work between them: so long on average, and so many times as long as a poll. */
+enum {
+	SKELGEN_WORK_AMID_POLLS_NS = 10000,
+	SKELGEN_WORK_AMID_POLLS = 10,
+};
+
 /* A definition that the kernel only walks over. */
 struct skelgen_definition {
 	int64_t offset;  /* of the record [bytes] */
@@ -83,6 +89,7 @@ struct skelgen_variant {
 	int32_t tag;
 	int32_t peer2;
 	int32_t tag2;
+	uint32_t amid_work; /* 1: polls, and the rank worked between them */
 };
 
 /* What a completed receive with a wildcard got. */

@@ -19,6 +19,7 @@ struct event {
 	int64_t lost_us;
 	int64_t queued_us; /* of these */
 	int64_t polls;
+	int64_t inside; /* of the duration, in polls */
 	int64_t statuses;
 	int64_t foreign;
 	uint64_t extras;
@@ -131,7 +132,7 @@ static void read_extras(const struct skelgen_stream *stream, struct cursor *curs
 		read_statuses(stream, cursor, event);
 	if (extras & SKELGEN_EXTRA_REPEAT) {
 		event->polls = (int64_t)at_most(cursor, LARGEST_SIZE);
-		at_most(cursor, LATEST_UNITS);
+		event->inside = (int64_t)at_most(cursor, LATEST_UNITS);
 	}
 	if (extras & SKELGEN_EXTRA_OBJECT)
 		varint(cursor);
@@ -184,6 +185,7 @@ static bool read_event(const struct skelgen_stream *stream, struct cursor *curso
 	event->overhead = event->lost_us = event->statuses = event->foreign = 0;
 	event->extras = 0;
 	event->polls = 1;
+	event->inside = 0;
 	if ((tag & SKELGEN_EVENT_COUNT) && (shape->flags & SKELGEN_SHAPE_HAS_A))
 		event->count_a = changed(cursor, event->count_a, LARGEST_NUMBER);
 	if ((tag & SKELGEN_EVENT_COUNT) && (shape->flags & SKELGEN_SHAPE_HAS_B))

@@ -16,15 +16,20 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen._kernels._decode import lib
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import CallKind
 from skelgen.events.shape_kinds import shape_kinds
-from skelgen.events.types import FAILED_POLL, Calls, Events
+from skelgen.events.types import AMID_WORK, FAILED_POLL, Calls, Events
 
 _Integers = NDArray[np.int64]
 
 #: Gaps between two polls that are longer than this are computation [ns].
 LONGEST_POLLING_GAP_NS = 50_000
+#: Shorter ones are so where they are this many times as long as a poll, and as long
+#: [ns]: who only waits asks again soon. The decoder has the same for polls in a row.
+_GAP_OF_A_POLL = lib.SKELGEN_WORK_AMID_POLLS
+_LEAST_WORK_NS = lib.SKELGEN_WORK_AMID_POLLS_NS
 
 _POLLS = ("MPI_Test", "MPI_Waitany", "MPI_Waitsome")
 _ALL = slice(None)
@@ -37,6 +42,29 @@ def is_poll(calls: Calls) -> NDArray[np.bool_]:
     polls: NDArray[np.bool_] = found[calls.shapes["function"]]
     polls &= shape_kinds(calls) == CallKind.COMPLETE
     return polls
+
+
+def longest_gaps(events: Events, own: slice, polls: _Integers) -> _Integers:
+    """Return up to which gap a rank that asks again has only waited since each call.
+
+    Parameters
+    ----------
+    events : Events
+    own : slice
+        Calls of one rank.
+    polls : (n,) int64 array
+        How many polls each of them is.
+
+    Returns
+    -------
+    (n,) int64 array
+        For polls that found nothing; that of other calls says nothing [ns].
+    """
+    calls = events.calls
+    poll_ns = events.spent_ns(own) // np.maximum(polls, 1)
+    gap_ns = np.clip(_GAP_OF_A_POLL * poll_ns, _LEAST_WORK_NS, LONGEST_POLLING_GAP_NS)
+    amid_work = (calls.shapes["flags"] & AMID_WORK) != 0
+    return np.where(amid_work[calls.shape[own]], 0, gap_ns)
 
 
 def users_of(calls: Calls, own: slice = _ALL) -> tuple[_Integers, _Integers]:
@@ -101,7 +129,8 @@ class RankCalls:
         asked = failed[shape]
         gap_ns = events.compute_ns[own].copy()
         again = np.concatenate([[False], asked[:-1]]) & ~anchor
-        gap_ns[again & (gap_ns < LONGEST_POLLING_GAP_NS)] = 0
+        longest_ns = np.append(0, longest_gaps(events, own, calls.size_bytes[own])[:-1])
+        gap_ns[again & (gap_ns < longest_ns)] = 0
         return cls(
             polling[shape] & (calls.ages[own] > 0),
             anchor,
@@ -141,15 +170,16 @@ def pools_of(
     creator, done, bad = _requests(events, own)
     if not len(creator):
         return
-    shape = events.calls.shapes[["function", "site"]][events.calls.shape[own]]
-    place = np.unique(shape, return_inverse=True)[1].reshape(-1)
+    sites = events.calls.shapes[["function", "site"]]
+    of_shape = np.unique(sites, return_inverse=True)[1].reshape(-1)
+    place = of_shape[events.calls.shape[own]]
     ends = np.maximum(done, 0)
     pool = _joined(place[creator], place[ends], calls.polls[ends] & (done >= 0))
     bad |= done < 0
     for number in np.unique(pool[pool >= 0]).tolist():
         rows = np.flatnonzero(pool == number)
         if not bad[rows].any():
-            yield _generations(creator[rows], done[rows], len(shape))
+            yield _generations(creator[rows], done[rows], len(place))
 
 
 def _requests(
@@ -181,7 +211,8 @@ def _joined(
     Requests of places whose requests no poll completes are in none: -1.
     """
     label = np.arange(max(creator.max(), done.max()) + 1)
-    links = np.unique(np.stack([creator[polled], done[polled]]), axis=1)
+    both = np.unique(creator[polled] * len(label) + done[polled])
+    links = np.stack(np.divmod(both, len(label)))
     while True:
         least = np.minimum(label[links[0]], label[links[1]])
         before = label.copy()

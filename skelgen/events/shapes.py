@@ -25,6 +25,7 @@ from skelgen.events.functions import (
 from skelgen.events.rows import copied_rows, joined_rows
 from skelgen.events.sizes import set_own_ranks, set_sizes
 from skelgen.events.types import (
+    AMID_WORK,
     FAILED_POLL,
     HOLES,
     IN_PLACE,
@@ -344,6 +345,7 @@ def variant_rows(
         wrong |= outside
     for column in ("tag", "tag2"):
         rows[column] = np.maximum(variants[column], NO_TAG)
+    rows["flags"][variants["amid_work"] != 0] |= AMID_WORK
     return rows, wrong
 
 

@@ -30,8 +30,10 @@ EXPOSED, COMPLETED = 0, 1
 #: has no ages, and its size is the number of polls in a row that it stands for. HOLES:
 #: the message to or from one partner does not lie in one piece in memory. MOVED: a poll
 #: that found requests complete, which another call completes since completions were
-#: put in order; it has no ages.
+#: put in order; it has no ages. AMID_WORK: failed polls, and the rank worked between
+#: them; that work is computation before them.
 WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL, HOLES, MOVED = 1, 2, 4, 8, 16, 32
+AMID_WORK = 64
 
 #: What is constant about a call; equal calls share one row. Wildcards are
 #: resolved: ``peer`` and ``tag`` hold the source and tag that the message had. A

@@ -19,7 +19,7 @@ from skelgen.events import CallKind, Calls, Events, function_info
 from skelgen.events.away import asleep_before
 from skelgen.events.narrow import PIECE, Amounts
 from skelgen.events.parts import ranks_together
-from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
+from skelgen.events.poll_pools import longest_gaps
 from skelgen.events.types import FAILED_POLL, MOVED
 from skelgen.symbols.types import Fate, Lost
 from skelgen.symbols.working_polls import fates_at_work
@@ -73,7 +73,7 @@ def share_out(
         rows = slice(ranks.start, ranks.stop)
         edges = first[ranks.start : ranks.stop + 1].clip(own.start, own.stop)
         edges -= own.start
-        fates = fates_at_work(events.calls, fate, own)
+        fates = fates_at_work(events, fate, size_bytes, own)
         outside = np.flatnonzero(fates != _INSIDE)
         asleep = asleep_before(events.away, own)
         spent = compute_ns[own]
@@ -182,7 +182,7 @@ def _spend(
     if len(polls) or asked is not None:
         waiting = np.zeros((3, len(spent)), np.int64)
         waiting[1] = 0 if asked is None else asked
-        gaps, amid = _polling(events, asleep, fates, own)
+        gaps, amid = _polling(events, asleep, fates, size_bytes[own], own)
         folded[amid] = False
         waiting[0, gaps] = spent[gaps]
         spent[gaps] = 0
@@ -226,6 +226,7 @@ def _polling(
     events: Events,
     asleep: NDArray[np.int64] | None,
     fates: NDArray[np.uint8],
+    count: NDArray[np.int64],
     own: slice,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the gaps that are part of polling, and the local calls amid it.
@@ -247,7 +248,8 @@ def _polling(
     after = np.cumsum(other_yet) - other_yet
     awake_ns = events.compute_ns[own]
     nap_ns = np.zeros(1, np.int64) if asleep is None else asleep
-    idle = (awake_ns + nap_ns < LONGEST_POLLING_GAP_NS) | (nap_ns > awake_ns)
+    longest_ns = np.append(0, longest_gaps(events, own, count)[other])[after]
+    idle = (awake_ns + nap_ns < longest_ns) | (nap_ns > awake_ns)
     gaps = polling[after] & idle
     amid = local & polling[after]
     return np.flatnonzero(gaps), np.flatnonzero(amid)

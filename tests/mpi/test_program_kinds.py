@@ -31,6 +31,7 @@ SHORT = {
     "sparse_exchange": ("200", "30"),
     "event_simulation": ("200", "20"),
     "work_in_ticks": ("100", "5"),
+    "work_and_test": ("100", "20"),
     "changing_operations": ("200", "30"),
 }
 

@@ -188,6 +188,7 @@ class _Walk:
             "overhead": 0,
             "lost_us": 0,
             "polls": 1,
+            "inside": 0,
             "statuses": [],
             "foreign": [],
             "away": [],
@@ -242,7 +243,7 @@ class _Walk:
                 event["statuses"].append((row, position, source, tag))
         if bits & c["EXTRA_REPEAT"]:
             event["polls"] = cursor.varint(_LARGEST_SIZE)
-            cursor.varint(_LATEST_UNITS)
+            event["inside"] = cursor.varint(_LATEST_UNITS)
         for name in ("OBJECT", "ERROR"):
             if bits & c[f"EXTRA_{name}"]:
                 cursor.varint()
@@ -337,17 +338,20 @@ def decode(
     handled = 0
     for row, event in enumerate(walk.events):
         now, number = event["shape"], event["number"] - 1
-        key = (number, *(now[name] for name in _VALUES))
+        work = _work_amid(scale, event)
+        key = (number, *(now[name] for name in _VALUES), int(work > 0))
         columns.variant[row] = variants.setdefault(key, len(variants))
         columns.reference[row] = now["reference"]
         size, cut = _size(shapes[number], event)
         columns.size_bytes[row] = size
         implausible += cut
         begin, leave = event["begin"], event["begin"] + event["duration"]
-        columns.enter_ns[row] = scale.origin_ns + _nanoseconds(scale, begin)
+        columns.enter_ns[row] = scale.origin_ns + _nanoseconds(scale, begin + work)
         columns.leave_ns[row] = scale.origin_ns + _nanoseconds(scale, leave)
-        gap_ns = _nanoseconds(scale, max(event["gap"] - event["overhead"], 0))
-        recorder_ns = scale.cost_ns + (handled * scale.request_cost_ps + 500) // 1000
+        gap = work + max(event["gap"] - event["overhead"], 0)
+        gap_ns, polls = _nanoseconds(scale, gap), event["polls"] if work else 1
+        recorder_ns = scale.cost_ns * polls
+        recorder_ns += (handled * scale.request_cost_ps + 500) // 1000
         columns.compute_ns[row] = max(gap_ns - recorder_ns, 0)
         handled = _handled(event)
         if _has_vectors(now):
@@ -365,6 +369,14 @@ def decode(
         ),
         implausible=implausible,
     )
+
+
+def _work_amid(scale: TimeScale, event: dict[str, Any]) -> int:
+    """Return how long a rank worked between polls that found nothing [units]."""
+    work, gaps = event["duration"] - event["inside"], event["polls"] - 1
+    if gaps < 1 or work < 10 * event["inside"]:
+        return 0
+    return 0 if _nanoseconds(scale, work) < 10_000 * gaps else work
 
 
 def _nanoseconds(scale: TimeScale, units: int) -> int:

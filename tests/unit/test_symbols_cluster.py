@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
+from skelgen.events.poll_pools import LONGEST_POLLING_GAP_NS
 from skelgen.matching import match
 from skelgen.symbols.cluster import cluster
-from skelgen.symbols.times import LONGEST_POLLING_GAP_NS
 from skelgen.symbols.types import OUTSIDE
 from tests import builders
 from tests.damage import scramble

@@ -86,10 +86,10 @@ def test_sleep_between_polls_is_waiting_whatever_its_length():
         rank 1
           Send to=0 tag=1 bytes=8
     """)
-    assert inside(symbols, 5) == [0, 5 + 80000]  # it worked there
+    assert inside(symbols, 5) == [0, 5 + 11 + 80000]  # it worked there
     assert symbols.waiting_call.tolist() == [4]
-    assert symbols.waiting_ns.tolist() == [10 + 70 + 200_000 + 11 + 11 + 90 + 300_000]
-    assert symbols.polls.tolist() == [7]
+    assert symbols.waiting_ns.tolist() == [10 + 70 + 200_000 + 11 + 90 + 300_000]
+    assert symbols.polls.tolist() == [6]
     assert symbols.nap_ns.tolist() == [500_000]
     assert symbols.idle_call.tolist() == [4]
     assert symbols.idle_ns.tolist() == [70_000]

@@ -86,3 +86,44 @@ def test_what_polls_behind_the_last_symbol_were_for_is_not_known() -> None:
     """)
     assert symbols.tail_ns.tolist() == [5 + 80, 0]
     assert [one.time_ns for one in symbols.lost] == [10]
+
+
+def test_polls_with_work_between_them_are_computation() -> None:
+    """Those of one that only waits are behind them, and it asks again at once."""
+    symbols = times_of(f"""
+        rank 0
+          1 Irecv from=1 tag=1 bytes=8 as=r
+          2 Send to=1 tag=2 bytes=8
+          90000 Test failed amid_work bytes=20 mpi=10
+          9999 Test failed bytes=3 mpi=30
+          10000 Test of=r mpi=11
+        {PARTNER}
+    """)
+    assert inside(symbols, 5) == [1, 2, 90000 + 10 + 9999 + 10000]
+    assert symbols.waiting_ns.tolist() == [30]
+    assert symbols.polls.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("poll_ns", "gap_ns", "works"),
+    [
+        (10, 9999, False),
+        (10, 10_000, True),
+        (2000, 19_999, False),
+        (2000, 20_000, True),
+    ],
+)
+def test_one_poll_amid_work_is_computation(poll_ns, gap_ns, works) -> None:
+    """Work is at least 10 us, and ten times as long as the poll."""
+    symbols = times_of(f"""
+        rank 0
+          1 Irecv from=1 tag=1 bytes=8 as=r
+          2 Send to=1 tag=2 bytes=8
+          3 Test failed bytes=1 mpi={poll_ns}
+          {gap_ns} Test of=r mpi=11
+        {PARTNER}
+    """)
+    computed = 3 + (poll_ns + gap_ns if works else 0)
+    assert inside(symbols, 4) == [1, 2, computed]
+    assert symbols.waiting_ns.sum() == (0 if works else poll_ns + gap_ns)
+    assert symbols.polls.tolist() == [1 if works else 2]

@@ -52,6 +52,40 @@ def compare(data, header, end=None):
     return one
 
 
+@pytest.mark.parametrize(
+    ("inside", "took", "works"),
+    [
+        (400, 4 * 20_000 + 400, True),
+        (400, 4 * 20_000 + 396, False),  # a little less than 10 us each
+        (10_000, 110_000, True),
+        (10_001, 110_010, False),  # a little less than ten times as long as polls
+        (30_000, 20_000, False),  # longer than all of it: not true
+    ],
+)
+def test_work_between_polls_is_computation_before_them(tmp_path, inside, took, works):
+    writer = RankWriter(0, 1)
+    writer.event(
+        "MPI_Test",
+        100,
+        took,
+        flags="NOT_READY",
+        count_a=1,
+        extras={"polls": 5, "inside": inside},
+    )
+    data, header = writer.data(), header_of(writer, tmp_path)
+    scan = compare(data, header)
+    columns = EventColumns.of(1)
+    decoded = stream.decode(
+        data, header, scan.position, scan.facts, scan.shapes, columns, SCALE
+    )
+    work_ns = (took - inside) // 2 if works else 0
+    assert decoded.variants["amid_work"].tolist() == [works]
+    assert columns.enter_ns.tolist() == [1050 + work_ns]
+    assert columns.leave_ns.tolist() == [1050 + took // 2]
+    recorder_ns = SCALE.cost_ns * (5 if works else 1)
+    assert columns.compute_ns.tolist() == [50 + work_ns - recorder_ns]
+
+
 def header_of(writer, folder):
     return read_header(writer.save(folder))
 

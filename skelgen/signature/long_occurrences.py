@@ -5,7 +5,7 @@ Where a leaf stands for many calls, its mean would give their time to all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,33 +61,52 @@ def long_occurrences(
     wanted = unknown[:, np.newaxis] & (compute_ns.most > least)
     most = max(MOST_LONG_OCCURRENCES // ranks, 1)
     found = [np.empty(0, LONG_DTYPE)]
+    parts = blocks(len(leaf), len(count))
+    # The same of all ranks; of a long string it would need much memory.
+    occurrence = occurrence_of(leaf) if len(parts) == 1 else None
     for rank, of_rank in enumerate(values):
         if wanted[:, rank].any():
             beyond = np.where(wanted[:, rank], least[:, rank], np.inf)
-            own = _of_rank(leaf, beyond, of_rank)
+            if occurrence is None:
+                own = _in_parts(leaf, beyond, of_rank, parts)
+            else:
+                own = _longer(leaf, beyond, of_rank[parts[0]], occurrence)
             own["rank"] = rank
             longest = np.argsort(-own["compute_ns"], kind="stable")[:most]
             found.append(own[longest])
     return in_order(np.concatenate(found))
 
 
-def _of_rank(
-    leaf: NDArray[np.int32], beyond: NDArray[np.float64], values: PositionValues
+def _in_parts(
+    leaf: NDArray[np.int32],
+    beyond: NDArray[np.float64],
+    values: PositionValues,
+    parts: Sequence[slice],
 ) -> NDArray[np.void]:
     """Return the occurrences of a rank that are longer than their leaf's limit [ns]."""
     done = np.zeros(len(beyond), np.int64)
     found = [np.empty(0, LONG_DTYPE)]
-    for part in blocks(len(leaf), len(beyond)):
-        own, value = leaf[part], values[part]
-        place = np.flatnonzero(value > beyond[own])
-        if len(place):
-            rows = np.zeros(len(place), LONG_DTYPE)
-            rows["leaf"] = own[place]
-            rows["occurrence"] = (done[own] + occurrence_of(own))[place]
-            rows["compute_ns"] = value[place]
-            found.append(rows)
+    for part in parts:
+        own = leaf[part]
+        occurrence = done[own] + occurrence_of(own)
+        found.append(_longer(own, beyond, values[part], occurrence))
         done += np.bincount(own, minlength=len(done))
     return np.concatenate(found)
+
+
+def _longer(
+    leaf: NDArray[np.int32],
+    beyond: NDArray[np.float64],
+    value: NDArray[np.int64],
+    occurrence: NDArray[np.int64],
+) -> NDArray[np.void]:
+    """Return the positions that are longer than their leaf's limit [ns]."""
+    place = np.flatnonzero(value > beyond[leaf])
+    rows = np.zeros(len(place), LONG_DTYPE)
+    rows["leaf"] = leaf[place]
+    rows["occurrence"] = occurrence[place]
+    rows["compute_ns"] = value[place]
+    return rows
 
 
 def in_order(rows: NDArray[np.void]) -> NDArray[np.void]:

@@ -76,9 +76,11 @@ static int ring_events(struct work *w, const struct skelgen_cuts_input *in, int6
 {
 	uint32_t *first = array(in->events, sizeof(*first));
 	uint32_t *last = array(in->events, sizeof(*last));
+	int failed = -1;
 
 	w->next = array(calls, sizeof(*w->next));
 	if (first && last && w->next) {
+		failed = 0;
 		for (int64_t call = 0; call < calls; call++) {
 			uint32_t event = in->event[call];
 
@@ -96,7 +98,7 @@ static int ring_events(struct work *w, const struct skelgen_cuts_input *in, int6
 	}
 	free(first);
 	free(last);
-	return first && last && w->next ? 0 : -1;
+	return failed;
 }
 
 static int start(struct work *w, const struct skelgen_cuts_input *in)

@@ -46,7 +46,8 @@ def close(
     """
     for own in rank_slices(first):
         np.maximum.accumulate(side[own], out=side[own])
-    event = np.where(together, joint + 1, 0).astype(np.uint32)
+    event = np.zeros(len(joint), np.uint32)
+    np.add(joint, 1, out=event, where=together, casting="unsafe")
     lists = [
         tuple(np.ascontiguousarray(one, np.uint32) for one in pair) for pair in needs
     ]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.phases.sides import Needs
 
 
-def close(side, first, joint, together, needs) -> None:
+def close(
+    side: NDArray[np.int32],
+    first: NDArray[np.int64],
+    joint: NDArray[np.int64],
+    together: NDArray[np.bool_],
+    needs: Sequence[Needs],
+) -> None:
     """Raise sides until nothing changes."""
     before = None
     while before is None or (side != before).any():

@@ -94,6 +94,18 @@ def test_words_that_make_no_sense_are_refused(capsys, words, text):
     assert text in capsys.readouterr().err
 
 
+def test_all_of_the_application_s_time_may_be_measured(monkeypatch):
+    asked = []
+
+    def measure(*_, extent, **__):
+        asked.append(extent.share)
+        return measurement()
+
+    monkeypatch.setattr("skelgen.pipeline.measure.measure", measure)
+    assert run(["measure", "sig", "--share", "100%"]) == 0
+    assert asked == [1.0]
+
+
 def test_a_signature_that_is_not_there_is_named(capsys, tmp_path):
     assert run(["measure", str(tmp_path / "none")]) == 3
     assert "does not exist" in capsys.readouterr().err

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cuts.h"
+#include "rank_of.h"
 
 struct work {
 	int64_t ranks;
@@ -114,22 +115,6 @@ static int start(struct work *w, const struct skelgen_cuts_input *in)
 	return 0;
 }
 
-static int64_t rank_of(const struct work *w, int64_t call)
-{
-	int64_t low = 0, high = w->ranks;
-
-	/* the last rank whose first call is not later */
-	while (high - low > 1) {
-		int64_t middle = (low + high) / 2;
-
-		if (w->first[middle] <= call)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Take a rank from a call on behind the cut. */
 static void bring(struct work *w, int64_t rank, int64_t call)
 {
@@ -145,7 +130,7 @@ static void bring(struct work *w, int64_t rank, int64_t call)
 static void bring_call(struct work *w, int64_t call, int32_t cut)
 {
 	if (w->side[call] < cut)
-		bring(w, rank_of(w, call), call);
+		bring(w, rank_of(w->first, w->ranks, call), call);
 }
 
 /* A call is behind a cut: take along what needs it. */

@@ -200,3 +200,20 @@ static bool read_event(const struct skelgen_stream *stream, struct cursor *curso
 		failed(cursor, SKELGEN_STOP_RANGE);
 	return !cursor->stop;
 }
+
+static int64_t nanoseconds(const struct skelgen_stream *stream, int64_t units)
+{
+	double time_ns = (double)units * stream->ns_per_unit + 0.5;
+
+	return time_ns < (double)LATEST_UNITS ? (int64_t)time_ns : LATEST_UNITS;
+}
+
+/* How long a rank worked between polls that found nothing [units]; 0 where it only polled. */
+static int64_t work_amid(const struct skelgen_stream *stream, const struct event *event)
+{
+	int64_t work = event->duration - event->inside, gaps = event->polls - 1;
+
+	if (gaps < 1 || work / SKELGEN_WORK_AMID_POLLS < event->inside)
+		return 0;
+	return nanoseconds(stream, work) / SKELGEN_WORK_AMID_POLLS_NS < gaps ? 0 : work;
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rank_of.h"
 #include "ticks.h"
 
 #define NONE UINT32_MAX
@@ -84,22 +85,6 @@ static void prepare(struct work *w)
 	w->ready_count = (int32_t)in->ranks;
 }
 
-static int32_t rank_of(const struct skelgen_ticks_input *in, int64_t call)
-{
-	int64_t low = 0, high = in->ranks;
-
-	/* the last rank whose first call is not later */
-	while (high - low > 1) {
-		int64_t middle = (low + high) / 2;
-
-		if (in->first[middle] <= call)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (int32_t)low;
-}
-
 static void wake_chain(struct work *w, int32_t *first)
 {
 	for (int32_t rank = *first; rank != NO_RANK; rank = w->chain[rank])
@@ -135,7 +120,7 @@ static int complete(struct work *w, int32_t rank, int64_t call)
 
 		if (what < in->messages) {
 			int64_t send = in->send_call[what];
-			int32_t sender = rank_of(in, send);
+			int32_t sender = (int32_t)rank_of(in->first, in->ranks, send);
 
 			if (w->cursor[sender] < send) {
 				w->waits_for[rank] = send;

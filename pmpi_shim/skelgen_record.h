@@ -160,6 +160,9 @@ enum skelgen_reference {
 /* Pairs of counts that each shape remembers. */
 #define SKELGEN_COUNT_HISTORY 8
 
+/* The recorder asks for the CPU time, and looks at memory, behind longer gaps only [ns]. */
+#define SKELGEN_LONG_GAP_NS 50000
+
 /* Lengths of gaps between queries of the CPU time that are told apart (USAGE). */
 #define SKELGEN_QUERY_GAPS 16
 

@@ -8,8 +8,6 @@
 #include <cpuid.h>
 #endif
 
-#define LONG_GAP_NS 50000
-
 static uint64_t ns_of(clockid_t clock)
 {
 	struct timespec t;
@@ -80,7 +78,7 @@ void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uin
 	skelgen.shift = 0;
 	while ((double)(2u << skelgen.shift) <= 8.0 * per_ns)
 		skelgen.shift++;
-	skelgen.long_gap = (uint64_t)(LONG_GAP_NS * per_ns) >> skelgen.shift;
+	skelgen.long_gap = (uint64_t)(SKELGEN_LONG_GAP_NS * per_ns) >> skelgen.shift;
 	skelgen.polling_gap = skelgen.long_gap;
 	if (!skelgen.sampling)
 		skelgen.long_gap = SKELGEN_LONGEST;

@@ -150,9 +150,11 @@ static void store_away(struct skelgen_stream *stream, const struct event *event)
 		};
 }
 
-static void count_facts(struct skelgen_stream *stream, const struct event *event)
+static void count_facts(struct skelgen_stream *stream, const struct event *event, int64_t work)
 {
 	uint32_t flags = event->shape->flags;
+	int64_t overhead = event->overhead < event->gap ? event->overhead : event->gap;
+	int64_t gap = event->gap - overhead;
 
 	stream->request_count += (flags & SKELGEN_SHAPE_CREATES) != 0;
 	stream->persistent_count += (flags & SKELGEN_SHAPE_PERSISTENT) != 0;
@@ -163,8 +165,10 @@ static void count_facts(struct skelgen_stream *stream, const struct event *event
 	stream->vector_count += has_vectors(event);
 	stream->status_count += event->statuses;
 	stream->foreign_count += event->foreign;
-	stream->overhead_units += event->overhead < event->gap ? event->overhead : event->gap;
-	stream->compute_units += event->gap;
+	stream->overhead_units += overhead;
+	stream->compute_units += event->gap + work;
+	if (nanoseconds(stream, gap) - event->lost_us * 1000 > SKELGEN_LONG_GAP_NS)
+		stream->long_units += gap;
 	stream->lost_us += event->lost_us;
 	stream->away_count += event->told;
 	if (event->told) {
@@ -236,17 +240,17 @@ static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint
 
 	if (!read_event(stream, cursor, tag, &event))
 		return cursor->stop;
+	work = work_amid(stream, &event);
 	if (stream->variant) {
 		if (!room_for(stream, &event))
 			return SKELGEN_STOP_FULL;
-		work = work_amid(stream, &event);
 		if (!number_variant(stream, &event, work > 0, &variant))
 			return SKELGEN_STOP_GROW_VARIANTS;
 		store_event(stream, &event, work, variant);
 		store_away(stream, &event);
 		event.shape->variant = variant + 1;
 	}
-	count_facts(stream, &event);
+	count_facts(stream, &event, work);
 	advance(stream, &event);
 	return 0;
 }

@@ -13,6 +13,7 @@ static void begin_file(struct skelgen_files *all, const struct skelgen_file *fil
 	stream->data = all->data + file->data;
 	stream->size = stream->pause = file->end;
 	stream->position = file->begin;
+	stream->ns_per_unit = file->ns_per_unit;
 	if (tables->definitions) {
 		stream->definitions = tables->definitions + tables->definition_count;
 		stream->definition_capacity =
@@ -46,7 +47,6 @@ static void begin_columns(struct skelgen_files *all, const struct skelgen_file *
 	stream->vector_capacity = file->vectors;
 	stream->away = tables->away + tables->away_count;
 	stream->away_capacity = file->away;
-	stream->ns_per_unit = file->ns_per_unit;
 	stream->origin_ns = file->origin_ns;
 	stream->cost_ns = file->cost_ns;
 	stream->request_cost_ps = file->request_cost_ps;
@@ -104,6 +104,7 @@ static struct skelgen_found found_in(const struct skelgen_stream *stream, int st
 		.duration_units = stream->time_units,
 		.overhead_units = stream->overhead_units,
 		.compute_units = stream->compute_units,
+		.long_units = stream->long_units,
 		.lost_us = stream->lost_us,
 		.told_us = stream->told_us,
 		.queued_us = stream->queued_us,

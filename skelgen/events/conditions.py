@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.events.touched_memory import Touched, looking_s, touched_of
-from skelgen.events.uncounted_calls import unit_ns
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
 from skelgen.units import NS_PER_S, format_seconds, seconds
@@ -27,7 +26,7 @@ class Conditions:
     clock_error_s : float or None
         How well the clocks are known to agree [s]; None when one was not compared.
     computed_s : float
-        Time between calls, all ranks [s].
+        Time between calls and at work between polls, all ranks [s].
     lost_s : float
         Time of that in which the ranks did not have a core [s]: the sum of the
         following four.
@@ -178,7 +177,9 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         clock=" and ".join(names[kind] for kind in kinds),
         clocks=len(hosts),
         clock_error_s=error_ns / NS_PER_S if compared else None,
-        computed_s=seconds(sum(f.facts.compute_units * unit_ns(f) for f in files)),
+        computed_s=seconds(
+            sum(f.facts.compute_units * f.header.unit_ns for f in files)
+        ),
         lost_s=lost_s,
         queued_s=queued_s,
         devices_s=devices_s,

@@ -75,7 +75,10 @@ def _head(run: RunSummary) -> str:
 
 def _touched(touched: Touched) -> str:
     per_s = format_bytes(touched.bytes_per_us * 1e6)
-    return f"{format_bytes(touched.set_bytes)} a rank, {per_s} a second between calls"
+    return (
+        f"{format_bytes(touched.set_bytes)} a rank, {per_s} a second in gaps with "
+        f"{touched.share:.0%} of the computation"
+    )
 
 
 def _checksums(run: RunSummary) -> str:

@@ -18,7 +18,7 @@ from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.thresholds import COSTLY_S, COSTLY_SHARE
 from skelgen.events.totals import RunTotals, ShapeSums, totals_of
 from skelgen.events.types import Events
-from skelgen.events.uncounted_calls import PassedOn, passed_on, unit_ns
+from skelgen.events.uncounted_calls import PassedOn, passed_on
 from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import RankFile, Trace
 from skelgen.trust.recording_doubts import Unseen, unseen_doubts
@@ -316,7 +316,7 @@ def _recorder_s(files: Sequence[RankFile]) -> tuple[float, float]:
     usual_ns = rare_ns = 0.0
     for file, cost in zip(files, recording_costs(files), strict=True):
         usual_ns += cost.total_ns(file.facts)
-        rare_ns += file.facts.overhead_units * unit_ns(file)
+        rare_ns += file.facts.overhead_units * file.header.unit_ns
     return seconds(usual_ns + rare_ns), seconds(rare_ns)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skelgen.trace import RankFile
 from skelgen.trace.definition_types import Looks
+from skelgen.trace.types import TraceFacts
+from skelgen.units import seconds
 
 _KIB = 1024
 _US_PER_S = 1e6
@@ -24,19 +26,36 @@ class Touched:
         Memory that a rank touches in some 20 ms, its working set [bytes].
     looks : int
         Of the recorder, of all ranks: the more, the better this is known.
+    share : float
+        Of the computation, in gaps that are long enough for a look [0 to 1]; older
+        signatures do not say, and have 1.
     """
 
     bytes_per_us: float
     set_bytes: int
     looks: int
+    share: float = 1.0
+
+    @property
+    def mean_bytes_per_us(self) -> float:
+        """Return what all computation touches, if short gaps touch nothing [bytes/us].
+
+        Nobody saw what they touch: little fits into them, and caches keep it.
+        """
+        return self.bytes_per_us * self.share
 
 
-def touched_of(files: Sequence[RankFile]) -> Touched | None:
+def touched_of(
+    files: Sequence[RankFile], computed_s: float | None = None
+) -> Touched | None:
     """Join what the recorder saw of each rank.
 
     Parameters
     ----------
     files : sequence of RankFile
+    computed_s : float, optional
+        All computation, where somebody knows it better than the times between calls:
+        ranks also compute while they poll [s].
 
     Returns
     -------
@@ -50,11 +69,19 @@ def touched_of(files: Sequence[RankFile]) -> Touched | None:
     if not (narrow.count and narrow.time_us):
         return None
     kib = max(narrow.kib / narrow.count, broad.kib / broad.count if broad.count else 0)
+    if computed_s is None:
+        computed_s = _seconds(files, lambda one: one.compute_units - one.overhead_units)
+    long_s = _seconds(files, lambda one: one.long_units)
     return Touched(
         bytes_per_us=narrow.kib * _KIB / narrow.time_us,
         set_bytes=round(kib * _KIB),
         looks=narrow.count + broad.count,
+        share=min(long_s / computed_s, 1.0) if computed_s > 0 else 0.0,
     )
+
+
+def _seconds(files: Sequence[RankFile], units: Callable[[TraceFacts], int]) -> float:
+    return seconds(sum(units(f.facts) * f.header.unit_ns for f in files))
 
 
 def looking_s(files: Sequence[RankFile]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.trace import RankFile
-from skelgen.units import NS_PER_S, seconds
+from skelgen.units import seconds
 
 #: Recorder kinds of functions that communicate although they become no event.
 _COMMUNICATES = "other"
@@ -44,13 +44,8 @@ def passed_on(files: Sequence[RankFile]) -> tuple[PassedOn, ...]:
                 key = (function.name, function.kind == _COMMUNICATES)
                 calls[key] += count
                 units = known.passed_units.get(number, 0)
-                time_ns[key] += round(units * unit_ns(file))
+                time_ns[key] += round(units * file.header.unit_ns)
     return tuple(
         PassedOn(name, count, seconds(time_ns[name, communicates]), communicates)
         for (name, communicates), count in calls.most_common()
     )
-
-
-def unit_ns(file: RankFile) -> float:
-    """Return about how long a unit of a file's times is [ns]."""
-    return float(2**file.header.unit_shift) * NS_PER_S / file.header.ticks_per_s

@@ -340,7 +340,7 @@ def _result(
         usage_gaps=sum_of_gaps(file.definitions.usage_gaps for file in run.files),
         not_computed=_not_computed(run),
         unseen=unseen_of(run.files),
-        touched=touched_of(run.files),
+        touched=touched_of(run.files, signature.computed_s),
         concurrent_ranks=concurrent,
         recorded_calls=calls,
     )

@@ -60,7 +60,7 @@ def speed_touching(signature: Signature, touched: Touched) -> ComputeCalibration
     """Return the same of computation that touches memory as that of the recording."""
     compiler, processes = _reference(signature)
     return calibrate_touching(
-        compiler, touched.bytes_per_us, touched.set_bytes, processes
+        compiler, touched.mean_bytes_per_us, touched.set_bytes, processes
     )
 
 

@@ -153,7 +153,7 @@ class InfoResult(Result):
     clock_error_s : float or None
         Bound of the error of their offsets [s].
     computed_s : float
-        Time between MPI calls, all ranks [s].
+        Time between MPI calls and at work between polls, all ranks [s].
     lost_share : float
         Part of that in which the ranks did not have a core [0 to 1].
     queued_s, devices_s, slept_s, unknown_s : float

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.documents.document import read_document
-from skelgen.documents.document_field import Field
+from skelgen.documents.document_field import Field, read_given
 from skelgen.documents.numbers import MOST_RANKS, NumberError, reals
 from skelgen.errors import InputError
 from skelgen.events.touched_memory import Touched
@@ -138,12 +138,20 @@ def _usage_gaps(field: Field | None) -> tuple[int, ...]:
 def _touched(field: Field | None) -> Touched | None:
     if field is None:
         return None
-    fields = field.mapping(("bytes_per_us", "set_bytes", "looks"))
+    fields = field.mapping(("bytes_per_us", "set_bytes", "looks"), ("share",))
     return Touched(
         bytes_per_us=fields["bytes_per_us"].amount(),
         set_bytes=fields["set_bytes"].integer(0, _LARGEST_SET_BYTES),
         looks=fields["looks"].integer(1, _MOST_EVENTS),
+        **read_given(fields, {"share": _share}),
     )
+
+
+def _share(field: Field) -> float:
+    share = field.amount()
+    if share > 1:
+        raise field.error(f"read {share}, expected a share of at most 1")
+    return share
 
 
 def _check_version(document: Field) -> None:

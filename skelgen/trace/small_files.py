@@ -67,7 +67,9 @@ class SmallFiles:
         tables.definition_capacity = len(self._definitions)
         tables.shapes = pointer(self._shapes, "struct skelgen_call_shape")
         tables.shape_capacity = len(self._shapes)
-        found = _run(state, data, [one.header_bytes for one in headers])
+        rows = np.zeros(len(data), dtype("file"))
+        rows["ns_per_unit"] = [one.unit_ns for one in headers]
+        found = _run(state, data, [one.header_bytes for one in headers], rows)
         definitions = self._definitions[: tables.definition_count].copy()
         shapes = self._shapes[: tables.shape_count].copy()
         self._shapes[: tables.shape_count + 1].view(np.uint8)[:] = 0
@@ -137,11 +139,9 @@ def _run(
     state: Any,
     data: Sequence[bytes],
     begins: Sequence[int],
-    rows: NDArray[np.void] | None = None,
+    rows: NDArray[np.void],
 ) -> NDArray[np.int64]:
     """Run the kernel; return ``struct skelgen_found`` of each file as a row."""
-    if rows is None:
-        rows = np.zeros(len(data), dtype("file"))
     sizes = [len(one) for one in data]
     rows["data"] = list(accumulate(sizes, initial=0))[:-1]
     rows["begin"], rows["end"] = begins, sizes

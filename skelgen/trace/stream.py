@@ -200,6 +200,7 @@ def _facts(stream: Any) -> TraceFacts:
         duration_units=stream.time_units,
         overhead_units=stream.overhead_units,
         compute_units=stream.compute_units,
+        long_units=stream.long_units,
         lost_us=stream.lost_us,
         told_us=stream.told_us,
         queued_us=stream.queued_us,
@@ -223,6 +224,7 @@ def scan(
     """
     workspace = workspace or Workspace()
     with workspace.opened(data, header.header_bytes, end) as stream:
+        stream.ns_per_unit = header.unit_ns
         tables, stop = workspace.tables, kernel().lib.SKELGEN_STOP_PAUSE
         while stop == kernel().lib.SKELGEN_STOP_PAUSE:
             let_go(data)

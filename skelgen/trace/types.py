@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.trace.definition_types import Definitions, Ragged
+from skelgen.units import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class Header:
     program: str
     seal: int = field(default=0, compare=False)
 
+    @property
+    def unit_ns(self) -> float:
+        """Return about how long a unit of the file's times is [ns]."""
+        return float(2**self.unit_shift) * NS_PER_S / self.ticks_per_s
+
 
 @dataclass(frozen=True, slots=True)
 class Damage:
@@ -116,8 +122,11 @@ class TraceFacts:
     overhead_units : int
         Part of the gaps spent in the recorder beyond its usual cost [units].
     compute_units, lost_us : int
-        Time between calls [units], and how long of that the thread did not
-        run [us].
+        Time between calls and at work between polls [units], and how long of that the
+        thread did not run [us].
+    long_units : int
+        Of the time between calls, gaps behind which the recorder may look at memory,
+        without its own time [units].
     told_us, queued_us : int
         Of that: what the gaps say more of, and what of this others took [us].
     """
@@ -135,6 +144,7 @@ class TraceFacts:
     duration_units: int
     overhead_units: int
     compute_units: int
+    long_units: int
     lost_us: int
     told_us: int
     queued_us: int

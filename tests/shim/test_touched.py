@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from skelgen.events.conditions import conditions
-from skelgen.events.uncounted_calls import unit_ns
 from skelgen.trace import open_trace
 from tests.shim.conftest import SANITIZE, Lab
 
@@ -42,6 +41,6 @@ def test_so_much_is_touched_between_calls(lab: Lab, tmp_path: Path, mib: int) ->
     assert touched is not None
     assert mib - MISSED < touched.set_bytes / MIB < mib + 8
     # What looking took is no computation, and little.
-    facts, unit_us = files[0].facts, unit_ns(files[0]) / 1000
+    facts, unit_us = files[0].facts, files[0].header.unit_ns / 1000
     assert 0 < seen["looking_us"] < 0.05 * facts.compute_units * unit_us
     assert facts.overhead_units > 0

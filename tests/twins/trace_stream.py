@@ -81,6 +81,7 @@ class _Walk:
         self.before = self.last = self.context = 0
         self.queued_us: int | None = None
         self.lists = self.vector_definitions = 0
+        self.scale = TimeScale(header.unit_ns, 0, 0)
         self.facts = dict.fromkeys(TraceFacts.__slots__, 0)
         self.events: list[dict[str, Any]] = []
         self.c = trace_format()
@@ -264,8 +265,12 @@ class _Walk:
         facts["vectors"] += _has_vectors(event["shape"])
         facts["statuses"] += len(event["statuses"])
         facts["foreign"] += len(event["foreign"])
-        facts["overhead_units"] += min(event["overhead"], event["gap"])
-        facts["compute_units"] += event["gap"]
+        overhead = min(event["overhead"], event["gap"])
+        gap = event["gap"] - overhead
+        facts["overhead_units"] += overhead
+        facts["compute_units"] += event["gap"] + _work_amid(self.scale, event)
+        if _nanoseconds(self.scale, gap) - 1000 * event["lost_us"] > c["LONG_GAP_NS"]:
+            facts["long_units"] += gap
         facts["lost_us"] += event["lost_us"]
         if self.queued_us is not None and event["lost_us"]:
             queued_us = min(self.queued_us, event["lost_us"])

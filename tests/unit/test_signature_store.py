@@ -326,7 +326,7 @@ def test_statistics_that_contradict_each_other_are_refused(edited, old, new, mes
 
 
 def test_what_memory_computation_touches_comes_back(signature, tmp_path):
-    seen = replace(signature, touched=Touched(1234.5, 4 << 20, 26))
+    seen = replace(signature, touched=Touched(1234.5, 4 << 20, 26, 0.75))
     path = save(seen, tmp_path / "one.yaml")
     assert_same(load(path), seen)
     assert "touched" not in signature_text(signature)
@@ -334,7 +334,18 @@ def test_what_memory_computation_touches_comes_back(signature, tmp_path):
         ("1234.5", "-1"),
         ("4194304", "much"),
         ("looks: 26", "looks: 0"),
+        ("share: 0.75", "share: 1.25"),
+        ("share: 0.75", "share: -0.5"),
     ):
         path.write_text(unsealed(signature_text(seen)).replace(old, wrong))
         with pytest.raises(InputError, match="touched"):
             load(path)
+
+
+def test_memory_that_older_files_tell_of_is_that_of_all_computation(
+    signature, tmp_path
+):
+    seen = replace(signature, touched=Touched(1234.5, 4 << 20, 26, 0.75))
+    path = tmp_path / "one.yaml"
+    path.write_text(unsealed(signature_text(seen)).replace(", share: 0.75", ""))
+    assert load(path).touched == Touched(1234.5, 4 << 20, 26, 1.0)

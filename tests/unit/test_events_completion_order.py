@@ -46,7 +46,7 @@ def number_among_creators(calls: Calls, creators: list[int]) -> list[int]:
     return np.searchsorted(known, creators).tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(polling)
 def test_every_request_is_completed_once_after_its_post_and_no_earlier(
     before: Events,
@@ -62,7 +62,7 @@ def test_every_request_is_completed_once_after_its_post_and_no_earlier(
     assert (users > creators).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(polling)
 def test_all_other_calls_and_all_times_stay(before: Events) -> None:
     after = in_canonical_order(before)
@@ -84,14 +84,14 @@ def test_all_other_calls_and_all_times_stay(before: Events) -> None:
         assert (np.diff(after.enter_ns[slice(*other)]) >= 0).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(polling)
 def test_what_is_in_order_stays_as_it_is(before: Events) -> None:
     after = in_canonical_order(before)
     assert in_canonical_order(after) is after
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(polling, st.sampled_from((1.01, 1.5, 2.0, 4.0)))
 def test_programs_still_finish_with_rendezvous_sends(
     before: Events, factor: float
@@ -103,7 +103,7 @@ def test_programs_still_finish_with_rendezvous_sends(
     assert simulate(made, rendezvous=False).sound
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(polling)
 def test_computation_is_neither_lost_nor_made(before: Events) -> None:
     after = in_canonical_order(before)

@@ -49,7 +49,7 @@ def test_the_signature_is_the_same(seed, cut):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_signature_is_the_same_in_small_pieces(seed):
     events = with_durations(random_program(random.Random(seed)))
     whole = text_of(events)

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_damaged_files_and_wrong_words_end_in_one_line() -> None:
-    words = ["--cases", "250", "--jobs", "1", "--seed", "7"]
+    words = ["--cases", "120", "--jobs", "1", "--seed", "7"]
     done = subprocess.run(
         [sys.executable, "benchmarks/fuzzing.py", *words],
         cwd=ROOT,
@@ -36,11 +36,11 @@ def test_damaged_files_and_wrong_words_end_in_one_line() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "250 cases with seed 7" in done.stdout
+    assert "120 cases with seed 7" in done.stdout
 
 
 def test_damaged_uploads_keep_nothing_by_half() -> None:
-    words = ["--uploads", "--cases", "80", "--jobs", "1", "--seed", "3"]
+    words = ["--uploads", "--cases", "40", "--jobs", "1", "--seed", "3"]
     done = subprocess.run(
         [sys.executable, "benchmarks/fuzzing.py", *words],
         cwd=ROOT,
@@ -49,7 +49,7 @@ def test_damaged_uploads_keep_nothing_by_half() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "80 cases with seed 3" in done.stdout
+    assert "40 cases with seed 3" in done.stdout
 
 
 def _fails(words: list[str]) -> int:

@@ -180,7 +180,7 @@ def test_the_twins_agree_on_stacks_that_outgrow_their_keys(length: int) -> None:
         assert same(fold(array), fold_plain(array))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(symbols, st.integers(2, 4))
 def test_long_stretches_that_repeat_are_one_loop(string: list[int], times: int) -> None:
     """However few times, and whatever stands in them, the twins agree on it."""
@@ -208,7 +208,7 @@ def test_a_body_in_which_a_stretch_comes_often_is_found(steps: int) -> None:
     assert len(nest) <= len(body) + 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(33, 60), st.integers(2, 14), st.booleans(), st.integers(0, 200), symbols
 )

@@ -61,7 +61,7 @@ def test_a_loop_may_run_no_time() -> None:
     assert found.bound[-1:].tolist() == [5]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(nests)
 def test_the_kernel_does_what_its_plain_twin_does(nest: Nest) -> None:
     plain, found = PlainUnfolding(nest), spans(nest)

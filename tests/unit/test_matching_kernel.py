@@ -38,7 +38,7 @@ def test_kernel_and_twin_agree_on_runs_that_were_cut_short(seed):
 
 
 @given(seeds)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_kernel_and_twin_agree_on_damaged_calls(seed):
     rng = random.Random(seed)
     assert_twins_agree(scramble(random_program(rng, calls=100).calls, rng))

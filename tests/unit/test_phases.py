@@ -371,7 +371,7 @@ def test_a_boundary_has_its_time_behind_the_polls_before_its_call():
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_all_ranks_of_a_random_program_come_to_each_cut(seed):
     events = random_program(random.Random(seed))
     found = of_events(events, longest=0.1)
@@ -395,7 +395,7 @@ RANKS = st.integers(0, 3)
         max_size=8,
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_all_ranks_of_unlike_speed_in_ticks_come_to_each_cut(steps):
     """Messages, a collective, and events of single ranks that let their ticks pass."""
     bodies = [["500 Comm_rank"] for _ in range(4)]

@@ -40,7 +40,7 @@ def test_a_program_of_n_steps_has_a_phase_of_weight_n(number: int) -> None:
 
 
 @given(st.integers(20, 400), st.integers(1, 9))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_noise_of_the_machine_does_not_change_that(number: int, seed: int) -> None:
     found = phases(phase_programs.steps(number, seed=seed, noise=0.02))
     chosen = next(level for level in found.levels if level.chosen)

@@ -175,7 +175,7 @@ slownesses = st.lists(
 
 
 @given(slow=slownesses, nodes=st.integers(2, 3), parallel=st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_without_noise_the_best_set_comes_first(slow, nodes, parallel) -> None:
     named, hosts = pool(*slow)
     cluster = MadeUp(named)
@@ -194,7 +194,7 @@ def test_without_noise_the_best_set_comes_first(slow, nodes, parallel) -> None:
     parallel=st.integers(1, 4),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_failing_node_is_named_and_never_stops_the_rest(slow, fates, parallel, seed):
     """The made-up cluster refuses a second run on a busy node."""
     named, hosts = pool(*slow)

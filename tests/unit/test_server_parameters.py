@@ -77,8 +77,9 @@ def test_no_word_of_a_query_is_obeyed(place, tmp_path, route):
     words = (*TRAVERSALS, *CODE, *HEADERS)
     if route.path in APART:
         words = (TRAVERSALS[1], CODE[0], CODE[-2], HEADERS[0])
-    for name in route.query:
-        for word in words:
+    for at, name in enumerate(route.query):
+        # Of each name every second word: its neighbours get the others.
+        for word in words[at % 2 :: 2] if len(route.query) > 1 else words:
             usual = {"app": "heat"} if "app" in route.query and name != "app" else {}
             answer = browser.get(route.path, params={**usual, name: word})
             is_refused_or_text(answer, tmp_path)

@@ -47,7 +47,7 @@ def found_events(signature):
     return sorted(messages), whole(matching.whole_event, everything, position)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_expanded_calls_pair_as_in_the_trace(seed):
     built = build(random_program(random.Random(seed)))

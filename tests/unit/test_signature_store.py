@@ -127,7 +127,7 @@ def test_what_the_recorder_could_not_see_comes_back(signature, tmp_path):
         load(path)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seeds)
 def test_signatures_of_random_programs_come_back_exactly(tmp_path_factory, seed):
     rng = random.Random(seed)

@@ -176,7 +176,7 @@ def test_a_run_without_communication_is_one_group_of_nothing():
     assert group.tail_ns.tolist() == [17, 17, 17]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_a_signature_accounts_for_all_calls_and_times(seed):
     rng = random.Random(seed)

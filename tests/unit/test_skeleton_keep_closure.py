@@ -25,7 +25,7 @@ rank *
 """
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.integers(0, 10**9), st.sampled_from([1.05, 1.5, 2, 3, 5, 9, 20]))
 def test_kept_sets_of_random_programs_are_whole(seed: int, factor: float) -> None:
     found = parts(random_program(random.Random(seed), calls=200), factor)

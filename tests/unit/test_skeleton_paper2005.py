@@ -211,7 +211,7 @@ def test_ranks_that_do_not_fit_each_other_any_more_are_refused() -> None:
 @given(
     st.integers(0, 2**32), st.sampled_from([2, 3, 4, 7, 15]), st.sampled_from([1, 4])
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_it_is_refused_or_it_finishes_and_keeps_a_kth_of_the_computation(
     seed: int, factor: int, standard: int
 ) -> None:

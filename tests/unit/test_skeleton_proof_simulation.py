@@ -262,7 +262,7 @@ def damaged(given_: Script, rng: random.Random) -> Script:
     )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**9))
 def test_kernel_and_twin_agree_on_sound_and_damaged_skeletons(seed: int) -> None:
     rng = random.Random(seed)

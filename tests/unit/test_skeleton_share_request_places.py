@@ -91,7 +91,7 @@ def test_places_of_conflicting_needs_are_apart() -> None:
     assert found.cells == 16
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_no_outstanding_request_loses_its_place(rng: random.Random) -> None:
     roles, string = random_requests(rng)

@@ -199,7 +199,7 @@ def test_a_master_of_masters_keeps_its_order_or_they_keep_theirs() -> None:
 orders = st.lists(st.integers(1, 4), min_size=2, max_size=14)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(orders, min_size=1, max_size=4),
     st.sampled_from([ASKED, PROBED]),
@@ -218,7 +218,7 @@ def test_every_order_of_turns_finishes(stretches, asked, answers, factor, rng) -
     every_order_finishes(plan(signature(text), factor), rng)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(0, 40),
@@ -295,7 +295,7 @@ def test_partners_that_cannot_be_told_come_as_often_as_recorded(text) -> None:
     assert "told" not in text_of(made)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(orders, min_size=1, max_size=4),
     st.sampled_from([ASKED, PROBED]),
@@ -347,7 +347,7 @@ def test_a_master_does_not_wait_where_work_lies_between_two_messages() -> None:
     assert not whole.goes_on
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(0, 60),
@@ -383,7 +383,7 @@ def rounds(rng: random.Random, workers: int) -> str:
     return "\n".join(line for own in lines.values() for line in own)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(2, 5),
     st.sampled_from([1.001, 1.5, 3]),

@@ -155,7 +155,7 @@ def test_the_requests_come_back_from_the_signature(rng: random.Random) -> None:
     assert requests <= extent(built.signature)[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_skeletons_of_such_programs_finish(rng: random.Random) -> None:
     counts = [rng.randint(1, 5) for _ in range(rng.randint(10, 40))]

@@ -67,7 +67,8 @@ def start(
     folder.mkdir()
     source = SOURCES.parent / f"examples/{name}.c"
     program = str(compiled(mpi, source, folder / name, "-lm"))
-    run([*mpi.launcher, "-n", str(RANKS), *loaded, program, *EXAMPLES[name]], folder, stopped)
+    line = [*mpi.launcher, "-n", str(RANKS), *loaded, program, *EXAMPLES[name]]
+    run(line, folder, stopped)
 
 
 def run_example(mpi: TestMpi, name: str, parent: Path, loaded: list[str]) -> None:

@@ -71,7 +71,7 @@ RARE = {
     "concurrent_ranks": 2,
     "not_computed": (("slept", 1.5), ("disks", 0.25)),
     "unseen": EVERYTHING,
-    "touched": Touched(1234.5, 4 << 20, 26),
+    "touched": Touched(1234.5, 4 << 20, 26, 0.75),
 }
 
 

@@ -185,8 +185,8 @@ struct skelgen_stream {
 	int64_t implausible_count; /* sizes that were cut */
 	int64_t overhead_units;    /* in the recorder, beyond its usual cost */
 	int64_t compute_units;     /* between calls, and at work between polls */
-	int64_t long_units;        /* in gaps longer than SKELGEN_LONG_GAP_NS */
-	int64_t lost_us;           /* of that, time in which the thread did not run */
+	int64_t long_units;        /* of these, gaps longer than SKELGEN_LONG_GAP_NS */
+	int64_t lost_us;           /* between calls, time in which the thread did not run */
 	int64_t told_us;           /* of that, what QUEUED records are about */
 	int64_t queued_us;         /* of that, what others took */
 };

@@ -7,6 +7,7 @@ function; what differs between its places (times, sizes, trips) comes from table
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -119,13 +120,16 @@ class _Search:
     def best(self, least: int) -> RepeatedItems | None:
         """Return the stretch that saves most, and take it out of the text."""
         most, chosen, long = least - 1, [], 0
+        begins = self.begins()
         for begin, length in self.candidates():
+            stretch = self.text[begin : begin + length]
+            where = begins[tuple(stretch[:2])]
             weight = self.weight(begin, length)
-            count = self.upper(length)
+            count = min(len(where), self.upper(length))
             cost = FUNCTION_LINES + weight * TABLE_LINES_PER_LINE
             if (count - 1) * weight <= most + cost:
                 continue
-            places = self.places(self.text[begin : begin + length])
+            places = self.places(stretch, where)
             saved = int((len(places) - 1) * weight - cost - len(places))
             if saved > most:
                 most, chosen, long = saved, places, length
@@ -133,6 +137,15 @@ class _Search:
             return None
         found = RepeatedItems(tuple(tuple(self.items[p : p + long]) for p in chosen))
         self.take_out(found.places)
+        return found
+
+    def begins(self) -> dict[tuple[int, ...], list[int]]:
+        """Return where each item stands, and each pair of items, ascending."""
+        found: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for i, item in enumerate(self.text):
+            found[item,].append(i)
+        for i, pair in enumerate(pairwise(self.text)):
+            found[pair].append(i)
         return found
 
     def upper(self, length: int) -> int:
@@ -157,17 +170,20 @@ class _Search:
         """Return the lines of a stretch."""
         return sum(self.lines[item] for item in self.items[begin : begin + length])
 
-    def places(self, stretch: list[int]) -> list[int]:
-        """Return where a stretch stands, without overlaps."""
-        found, i = [], 0
-        while i + len(stretch) <= len(self.text):
-            if self.text[i] == stretch[0] and (
-                self.text[i : i + len(stretch)] == stretch
-            ):
+    def places(self, stretch: list[int], begins: Sequence[int]) -> list[int]:
+        """Return where a stretch stands, without overlaps.
+
+        Parameters
+        ----------
+        stretch : list of int
+        begins : sequence of int
+            Where its first item stands, or its first two, ascending.
+        """
+        found, free = [], 0
+        for i in begins:
+            if i >= free and self.text[i : i + len(stretch)] == stretch:
                 found.append(i)
-                i += len(stretch)
-            else:
-                i += 1
+                free = i + len(stretch)
         return found
 
     def take_out(self, places: Sequence[Sequence[int]]) -> None:

@@ -184,6 +184,13 @@ class Field:
             raise self.error(f"read {number}, expected a number of at least 0")
         return number
 
+    def share(self) -> float:
+        """Read a number from 0 to 1."""
+        share = self.amount()
+        if share > 1.0:
+            raise self.error(f"read {share:g}, expected 0 to 1")
+        return share
+
     def _shown(self) -> str:
         if isinstance(self.value, dict):
             return "a mapping"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.trace import RankFile
 from skelgen.trace.definition_types import Looks
-from skelgen.trace.types import TraceFacts
 from skelgen.units import seconds
 
 _KIB = 1024
@@ -70,18 +69,19 @@ def touched_of(
         return None
     kib = max(narrow.kib / narrow.count, broad.kib / broad.count if broad.count else 0)
     if computed_s is None:
-        computed_s = _seconds(files, lambda one: one.compute_units - one.overhead_units)
-    long_s = _seconds(files, lambda one: one.long_units)
+        computed_s = seconds(
+            sum(
+                (f.facts.compute_units - f.facts.overhead_units) * f.header.unit_ns
+                for f in files
+            )
+        )
+    long_s = seconds(sum(f.facts.long_units * f.header.unit_ns for f in files))
     return Touched(
         bytes_per_us=narrow.kib * _KIB / narrow.time_us,
         set_bytes=round(kib * _KIB),
         looks=narrow.count + broad.count,
         share=min(long_s / computed_s, 1.0) if computed_s > 0 else 0.0,
     )
-
-
-def _seconds(files: Sequence[RankFile], units: Callable[[TraceFacts], int]) -> float:
-    return seconds(sum(units(f.facts) * f.header.unit_ns for f in files))
 
 
 def looking_s(files: Sequence[RankFile]) -> float:

@@ -156,7 +156,7 @@ def model_of(field: Field) -> Model:
         ),
         error=parts["error"].amount() if "error" in parts else math.nan,
         parts=_parts(parts["parts"], known) if "parts" in parts else (),
-        together=_share(parts["together"]) if "together" in parts else 0.0,
+        together=parts["together"].share() if "together" in parts else 0.0,
         template=_template(parts["template"]) if "template" in parts else None,
     )
 
@@ -183,16 +183,9 @@ def _parts(field: Field, known: set[str]) -> tuple[PartModel, ...]:
                 if lacking
                 else "has parts of its own; parts have none"
             )
-        share = _share(parts["share"])
+        share = parts["share"].share()
         found.append(PartModel(parts["name"].text(), share, model))
     return tuple(found)
-
-
-def _share(field: Field) -> float:
-    share = field.amount()
-    if share > 1.0:
-        raise field.error(f"read {share:g}, expected 0 to 1")
-    return share
 
 
 def _input(field: Field) -> InputRange:

@@ -143,15 +143,8 @@ def _touched(field: Field | None) -> Touched | None:
         bytes_per_us=fields["bytes_per_us"].amount(),
         set_bytes=fields["set_bytes"].integer(0, _LARGEST_SET_BYTES),
         looks=fields["looks"].integer(1, _MOST_EVENTS),
-        **read_given(fields, {"share": _share}),
+        **read_given(fields, {"share": Field.share}),
     )
-
-
-def _share(field: Field) -> float:
-    share = field.amount()
-    if share > 1:
-        raise field.error(f"read {share}, expected a share of at most 1")
-    return share
 
 
 def _check_version(document: Field) -> None:

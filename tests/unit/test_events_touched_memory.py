@@ -38,12 +38,14 @@ def test_speed_is_of_gaps_and_the_set_of_broad_looks(tmp_path: Path) -> None:
         tmp_path, (7, 2, 300, 1000, 3, 1200, 60_000), (8, 1, 100, 1000, 1, 400, 1)
     )
     assert found is not None
+    assert found.share == pytest.approx(1, abs=0.001)
     assert replace(found, share=1.0) == Touched(400 * 1024 / 2000, 400 * 1024, 7)
 
 
 def test_ranks_that_say_nothing_do_not_count(tmp_path: Path) -> None:
     found = joined(tmp_path, (), (7, 2, 300, 1000, 0, 0, 0))
     assert found is not None
+    assert found.share == pytest.approx(1, abs=0.001)
     assert replace(found, share=1.0) == Touched(300 * 1024 / 1000, 150 * 1024, 2)
 
 

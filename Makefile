@@ -2,8 +2,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Of pytest: tests wait for programs half of their time, so two cores serve four.
-WORKERS ?= 4
+# Of pytest, for two cores: fewer leave them idle, and with more, ranks that poll
+# keep each other's partners off the cores.
+WORKERS ?= 3
 
 .PHONY: help demo test lint lint-python lint-c golden schemas manuals bench sanitize clean
 

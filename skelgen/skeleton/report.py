@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import function_info
-from skelgen.signature import RankGroup, Signature
+from skelgen.signature import Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
+from skelgen.skeleton.leaf_table import LeafTable, leaf_table
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
 from skelgen.skeleton.quantities.series import longest_compute_s, series_sums
 from skelgen.skeleton.thresholds import (
@@ -47,34 +47,6 @@ class KeptQuantities:
     sent: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Calls and times of every leaf on every rank, all groups below each other.
-
-    `label` and `coarse` number the classes of `labels` and the coarse classes that
-    rare calls are carried in; `symbol` is the row of the signature's symbols.
-    """
-
-    labels: tuple[str, ...]
-    symbol: NDArray[np.int64]
-    label: NDArray[np.int64]
-    coarse: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    calls: NDArray[np.float64]
-    kept: NDArray[np.float64]
-    compute_ns: NDArray[np.float64]
-    kept_compute_ns: NDArray[np.float64]
-    mpi_ns: NDArray[np.float64]
-    kept_mpi_ns: NDArray[np.float64]
-    idle_ns: NDArray[np.float64]
-    kept_idle_ns: NDArray[np.float64]
-
-    @property
-    def time_ns(self) -> NDArray[np.float64]:
-        """Return the time before and inside calls [ns]."""
-        return self.compute_ns + self.mpi_ns + self.idle_ns
-
-
 def report_of(
     signature: Signature,
     programs: Sequence[Program],
@@ -100,7 +72,7 @@ def report_of(
         Ranks that may deal out work.
     quantities : KeptQuantities
     """
-    table = _table(signature, programs, 1 / scaling_factor)
+    table = leaf_table(signature, programs, 1 / scaling_factor)
     fixed_ns = 0.0
     if quantities.divided:
         table, fixed_ns = _divided(table, 1 / scaling_factor)
@@ -148,7 +120,7 @@ def report_of(
     )
 
 
-def _has_whole_iteration(table: _Table, good: float) -> bool:
+def _has_whole_iteration(table: LeafTable, good: float) -> bool:
     """Say whether each rank keeps all calls made so often as the dominant ones."""
     return not (table.kept[table.calls >= good] < 1).any()
 
@@ -181,7 +153,7 @@ def _division(quantities: KeptQuantities, calls: float) -> str:
     return f"{text}, {quantities.sent:.2g} times the bytes of calls from {least} on"
 
 
-def _divided(table: _Table, fraction: float) -> tuple[_Table, float]:
+def _divided(table: LeafTable, fraction: float) -> tuple[LeafTable, float]:
     """Return what calls take whose waits and bytes are divided, and what does not [ns].
 
     Time inside calls is waiting and transfer, up to a latency for each kept call.
@@ -194,103 +166,7 @@ def _divided(table: _Table, fraction: float) -> tuple[_Table, float]:
     return replace(table, kept_mpi_ns=kept_mpi_ns), fixed_ns
 
 
-def _table(
-    signature: Signature, programs: Sequence[Program], fraction: float
-) -> _Table:
-    labels: dict[str, int] = {}
-    coarse: dict[tuple[int, ...], int] = {}
-    rows: dict[tuple[int, float], tuple[int, int, int]] = {}
-    numbers: list[tuple[int, int, int]] = []
-    parts: list[NDArray[np.float64]] = []
-    for number, group in enumerate(signature.groups):
-        parts.append(_columns(group, programs, number, fraction))
-        count = np.maximum(group.count, 1)[:, np.newaxis]
-        means = (group.size_bytes.total / count).mean(axis=1).tolist()
-        symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
-        for symbol, mean in zip(symbols, means, strict=True):
-            if (symbol, mean) not in rows:
-                rows[symbol, mean] = (
-                    symbol,
-                    labels.setdefault(_label(signature, symbol, mean), len(labels)),
-                    coarse.setdefault(_coarse(signature, symbol, mean), len(coarse)),
-                )
-            numbers += [rows[symbol, mean]] * len(group.ranks)
-    values = np.concatenate(parts, axis=1)
-    symbol, label, coarse_class = np.array(numbers, np.int64).reshape(-1, 3).T
-    return _Table(
-        labels=tuple(labels),
-        symbol=symbol,
-        label=label,
-        coarse=coarse_class,
-        rank=values[0].astype(np.int64),
-        calls=values[1],
-        kept=values[2],
-        compute_ns=values[3],
-        kept_compute_ns=values[4],
-        mpi_ns=values[5],
-        kept_mpi_ns=values[6],
-        idle_ns=values[7],
-        kept_idle_ns=values[8],
-    )
-
-
-def _columns(
-    group: RankGroup, programs: Sequence[Program], number: int, fraction: float
-) -> NDArray[np.float64]:
-    """Return rank, calls and times of all leaves and ranks of a group."""
-    leaves, ranks = group.compute_ns.total.shape
-    kept, kept_ns, kept_idle_ns = _kept(programs, number, group.ranks, leaves)
-    calls = np.repeat(group.count[:, np.newaxis], ranks, axis=1).astype(np.float64)
-    # The time inside a rare call is mostly waiting, which computation decides.
-    often = calls * fraction >= 1
-    share = np.where(often, kept / np.maximum(calls, 1), fraction)
-    columns = (
-        np.tile(np.array(group.ranks, np.float64), (leaves, 1)),
-        calls,
-        kept,
-        group.compute_ns.total,
-        kept_ns,
-        group.mpi_ns,
-        group.mpi_ns * share,
-        group.idle_ns,
-        kept_idle_ns,
-    )
-    return np.stack([column.ravel() for column in columns])
-
-
-def _kept(
-    programs: Sequence[Program], number: int, ranks: Sequence[int], leaves: int
-) -> NDArray[np.float64]:
-    """Return kept calls, computation and sleep of each leaf and rank of a group."""
-    found = np.zeros((3, leaves, len(ranks)))
-    own = set(ranks)
-    for program in programs:
-        if program.ranks[0] not in own:
-            continue
-        columns = np.searchsorted(ranks, program.ranks)
-        for operation in program.operations:
-            if operation.group == number:
-                often = operation.occurrences
-                found[0, operation.leaf, columns] += often
-                for row, series in enumerate((operation.compute_ns, operation.idle_ns)):
-                    sums = series_sums(series.values, often)
-                    found[row + 1, operation.leaf, columns] += sums
-    return found
-
-
-def _label(signature: Signature, symbol: int, mean_bytes: float) -> str:
-    name = symbol_label(signature, symbol)
-    size = 1 << max(round(mean_bytes) - 1, 0).bit_length()
-    return f"{name}, up to {format_bytes(size)}" if mean_bytes >= 0.5 else name
-
-
-def _coarse(signature: Signature, symbol: int, mean_bytes: float) -> tuple[int, ...]:
-    row = signature.symbols[symbol]
-    kind = function_info(signature.functions[row["function"]]).kind
-    return int(kind), int(row["family"]), int(mean_bytes).bit_length()
-
-
-def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
+def _classes(table: LeafTable, fraction: float) -> tuple[KeptClass, ...]:
     count = len(table.labels)
     ranks = int(table.rank.max(initial=0)) + 1
     place = table.label * ranks + table.rank
@@ -324,17 +200,20 @@ def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
     )
 
 
-def _too_rare(table: _Table) -> list[tuple[str, int, float]]:
-    """Return the calls whose whole coarse class was too rare to keep one."""
+def _too_rare(table: LeafTable) -> list[tuple[str, int, float]]:
+    """Return the calls whose whole coarse class was too rare to keep one.
+
+    While they waited others computed, which the skeleton does as well.
+    """
     kept = np.bincount(table.coarse, table.kept)
     lost = kept[table.coarse] == 0
     if not lost.any():
         return []
     calls = int(table.calls[lost].sum())
-    return [("too rare to keep one", calls, float(table.mpi_ns[lost].sum()) / NS_PER_S)]
+    return [("too rare to keep one", calls, float(table.own_ns[lost].sum()) / NS_PER_S)]
 
 
-def _warnings(table: _Table, fraction: float) -> list[str]:
+def _warnings(table: LeafTable, fraction: float) -> list[str]:
     """Name the class of many calls that is farthest from its target on a rank."""
     ranks = int(table.rank.max(initial=0)) + 1
     names, first, place = np.unique(
@@ -356,7 +235,7 @@ def _warnings(table: _Table, fraction: float) -> list[str]:
 
 
 def _expected_s(
-    signature: Signature, programs: Sequence[Program], table: _Table
+    signature: Signature, programs: Sequence[Program], table: LeafTable
 ) -> float:
     """Estimate the skeleton's time from the time that kept calls stand for [s]."""
     # What was attached to operations of no leaf, or behind the last call.
@@ -372,7 +251,7 @@ def _expected_s(
     return _application_part(signature, table, kept_ns + table.kept_mpi_ns.sum())
 
 
-def _application_part(signature: Signature, table: _Table, time_ns: float) -> float:
+def _application_part(signature: Signature, table: LeafTable, time_ns: float) -> float:
     """Return what a time of all ranks together is of the application's time [s]."""
     tail_ns = sum(float(group.after_ns.sum()) for group in signature.groups)
     total_ns = float(table.time_ns.sum()) + tail_ns

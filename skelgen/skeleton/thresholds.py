@@ -57,6 +57,10 @@ FEW_CORRECTIONS_SHARE = 0.1
 #: Leaves with less of a rank's time keep one average [1]. A judgement, not measured.
 LEAST_VARIED_LEAF_SHARE = 0.005
 
+#: Ranks whose computations before a call differ by less of their time do not take turns
+#: there [1]. As LEAST_VARIED_LEAF_SHARE; a judgement, not measured.
+LEAST_TURN_SHARE = 0.005
+
 #: A computation that would take more of a skeleton's time than this is divided by
 #: itself [1]. A judgement, not measured.
 LEAST_OWN_SHARE = 0.1

@@ -3,16 +3,21 @@
 A rank that asked in vain, and then went on with something that waits for nobody (it
 sends, or creates a request), was not waiting. It worked, and looked now and then
 whether a message had come. So did one that worked between its polls. Such polls are
-computation, for they take their time whatever others do. Where a message came, or the
-rank waited for one next, and did nothing but ask, it was waiting.
+computation, for they take their time whatever others do. Where a message came that it
+had asked for in vain, or the rank waited for one next, and did nothing but ask, it was
+waiting. What is found at the first time of asking was not waited for: a program that
+asks after each step whether a message has come, and at last whether its own is gone.
+Where most of a place's polls are between work all of them are.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import CallKind, Events, shape_kinds
+from skelgen.events import CallKind, Calls, Events, shape_kinds
 from skelgen.events.narrow import Amounts
 from skelgen.events.poll_pools import longest_gaps
 from skelgen.events.types import AMID_WORK, FAILED_POLL, MOVED
@@ -42,19 +47,90 @@ def fates_at_work(
     if not len(polls):
         return fates
     fates = fates.copy()
-    shape = calls.shape[own]
-    kind = shape_kinds(calls)
     inside = np.flatnonzero(fates == Fate.INSIDE)
-    # Behind the last one nothing is known of what they were for.
-    waits = np.append(np.isin(kind[shape[inside]], _WAITING_KINDS), True)
     following = np.searchsorted(inside, polls)
-    flags = calls.shapes["flags"]
-    came = (kind == CallKind.PROBE) & ((flags & FAILED_POLL) == 0)
-    came |= (flags & MOVED) != 0
-    waits[following[came[shape[polls]]]] = True
-    at_work = ~waits[following] | _work_amid(events, polls, size_bytes[own], own)
+    asked = _Asked.of(calls, own, polls, following)
+    waits = _waits(calls, own, inside, asked)
+    amid_work = _work_amid(events, polls, size_bytes[own], own)
+    number = np.where(amid_work, 0, np.maximum(size_bytes[own][polls], 1))
+    alone = ~waits[following] & ~asked.came
+    at_work = amid_work | asked.mostly(alone, number)
     fates[polls[at_work]] = Fate.COMPUTATION
     return fates
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Polls and probes of a rank, by place in the program.
+
+    Attributes
+    ----------
+    run : (p,) int64 array
+        Which call follows: polls of one run are in front of the same one.
+    site : (p,) int64 array
+        Call site.
+    came : (p,) bool array
+        Something was found.
+    """
+
+    run: NDArray[np.int64]
+    site: NDArray[np.int64]
+    came: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, calls: Calls, own: slice, polls: NDArray[np.int64], run: NDArray[np.int64]
+    ) -> _Asked:
+        """Look at some calls of a rank."""
+        shape = calls.shape[own][polls]
+        flags = calls.shapes["flags"]
+        came = (shape_kinds(calls) == CallKind.PROBE) & ((flags & FAILED_POLL) == 0)
+        came |= (flags & MOVED) != 0
+        site = calls.shapes["site"].astype(np.int64)
+        return cls(run, site[shape], came[shape])
+
+    def in_vain(
+        self, run: NDArray[np.int64], site: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Say whether polls found nothing in some runs at some sites."""
+        sites = int(max(self.site.max(initial=0), site.max(initial=0))) + 1
+        known = self.run[~self.came] * sites + self.site[~self.came]
+        found: NDArray[np.bool_] = np.isin(run * sites + site, known)
+        return found
+
+    def mostly(
+        self, at_work: NDArray[np.bool_], number: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Add the polls in vain of sites most of whose polls are between work.
+
+        Parameters
+        ----------
+        at_work : (p,) bool array
+        number : (p,) int64 array
+            How many polls each one is.
+        """
+        number = np.where(self.came, 0, number)
+        _, place = np.unique(self.site, return_inverse=True)
+        every = np.bincount(place, number)
+        working = np.bincount(place, np.where(at_work, number, 0))
+        return at_work | ~self.came & (2 * working > every)[place]
+
+
+def _waits(
+    calls: Calls, own: slice, inside: NDArray[np.int64], asked: _Asked
+) -> NDArray[np.bool_]:
+    """Say which calls wait for what was asked before, and what is behind the last."""
+    shape = calls.shape[own][inside]
+    waits = np.isin(shape_kinds(calls)[shape], _WAITING_KINDS)
+    tests = np.array([name.startswith("MPI_Test") for name in calls.functions], bool)
+    found = np.flatnonzero(waits & tests[calls.shapes["function"][shape]])
+    site = calls.shapes["site"][shape[found]].astype(np.int64)
+    waits[found] = asked.in_vain(found, site)
+    # Behind the last one nothing is known of what they were for.
+    waits = np.append(waits, True)
+    run, site = asked.run[asked.came], asked.site[asked.came]
+    waits[run[asked.in_vain(run, site)]] = True
+    return waits
 
 
 def _work_amid(

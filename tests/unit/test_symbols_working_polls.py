@@ -127,3 +127,33 @@ def test_one_poll_amid_work_is_computation(poll_ns, gap_ns, works) -> None:
     assert inside(symbols, 4) == [1, 2, computed]
     assert symbols.waiting_ns.sum() == (0 if works else poll_ns + gap_ns)
     assert symbols.polls.tolist() == [1 if works else 2]
+
+
+#: After each step rank 0 asks for a message, and sends when its own one is gone.
+ASKS_AFTER_EACH_STEP = """
+    rank 0
+      1 Irecv from=1 tag=1 bytes=8 as=r site=1
+      1 Isend to=1 tag=2 bytes=8 as=s site=2
+      5 Testany failed bytes={first} mpi=1000 site=3
+      6 Test of=s mpi=7 site=4
+      1 Isend to=1 tag=2 bytes=8 as=t site=2
+      5 Testany failed bytes={second} mpi=300 site=3
+      8 Testany of=r mpi=9 site=3
+      1 Wait of=t site=5
+    rank 1
+      Recv from=0 tag=2 bytes=8
+      Recv from=0 tag=2 bytes=8
+      Send to=0 tag=1 bytes=8
+"""
+
+
+def test_what_is_found_at_the_first_time_of_asking_was_not_waited_for() -> None:
+    symbols = times_of(ASKS_AFTER_EACH_STEP.format(first=30, second=40))
+    assert symbols.waiting_ns.sum() == 300 + 8
+    assert sum(inside(symbols, 8)) == 1 + 1 + 5 + 1000 + 6 + 1 + 5 + 1
+
+
+def test_polls_of_a_place_are_what_most_of_them_are() -> None:
+    symbols = times_of(ASKS_AFTER_EACH_STEP.format(first=40, second=30))
+    assert symbols.waiting_ns.sum() == 0
+    assert sum(inside(symbols, 8)) == 1 + 1 + 5 + 1000 + 6 + 1 + 5 + 300 + 8 + 1

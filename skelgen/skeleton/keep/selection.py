@@ -95,14 +95,15 @@ def _candidates(expansion: Expansion, calls: Calls, units: Units) -> _Candidates
     weight = expansion.weight[position]
     weight[units.broken] = 0
     types = len(units.example)
-    whole, whole_first = _by_type(units, weight == 1, types)
-    part, part_first = _by_type(units, (weight > 0) & (weight < 1), types)
+    whole, whole_first = by_type(units, weight == 1, types)
+    part, part_first = by_type(units, (weight > 0) & (weight < 1), types)
     return _Candidates(weight, whole, whole_first, part, part_first)
 
 
-def _by_type(
+def by_type(
     units: Units, wanted: NDArray[np.bool_], types: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the wanted units by type and logical order, and where types begin."""
     found = np.flatnonzero(wanted)
     of = units.type[found]
     first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=types))])
@@ -264,7 +265,7 @@ def _fill(
     wanted = np.zeros(len(units.example), bool)
     wanted[list(short)] = True
     free = wanted[units.type] & (candidates.weight == 0) & ~units.broken
-    rest, first = _by_type(units, free, len(units.example))
+    rest, first = by_type(units, free, len(units.example))
     chosen_of_type = np.bincount(units.type[chosen], minlength=len(units.example))
     for t, missing in short.items():
         left = rest[first[t] : first[t + 1]]

@@ -51,10 +51,10 @@ def message(w: Wrapper) -> None:
 
 
 def probe(w: Wrapper) -> None:
-    """Record a probe, Iprobe, one of their matched forms, or Parrived."""
+    """Record a probe, Iprobe, one of their matched forms, or a look at requests."""
     f = w.function
     plain_fields(w)
-    flag, found = f.get("flag"), f.get("message")
+    flag, found = f.get("flag") or f.get("outcount"), f.get("message")
     if f.get("status"):
         ready = f" && *{flag.name}" if flag else ""
         wildcards(w, returns_message=True, condition=ready)

@@ -115,9 +115,13 @@ class RecordingCost:
 
     def total_ns(self, facts: TraceFacts) -> float:
         """Return what all events of a file took, without rare overhead [ns]."""
-        calls = facts.events + facts.polls
-        events_ps = calls * (self.gap_ps + self.inside_ps)
-        return (events_ps + facts.handled * self.request_ps) / 1000
+        events_ps = facts.events * (self.gap_ps + self.inside_ps)
+        of_requests_ps = facts.handled * self.request_ps
+        return (events_ps + of_requests_ps) / 1000 + self.polls_ns(facts)
+
+    def polls_ns(self, facts: TraceFacts) -> float:
+        """Return what polls took that found nothing, as others before them [ns]."""
+        return facts.polls * (self.gap_ps + self.inside_ps) / 1000
 
 
 def recording_costs(files: Sequence[RankFile]) -> list[RecordingCost]:

@@ -211,6 +211,8 @@ def _messages() -> dict[str, FunctionInfo]:
             table[name + end] = FunctionInfo(CallKind.COMPLETE)
     for name in ("Probe", "Iprobe", "Mprobe", "Improbe", "Parrived"):
         table[name] = FunctionInfo(CallKind.PROBE)
+    for end in ("", "_all", "_any", "_some"):
+        table[f"Request_get_status{end}"] = FunctionInfo(CallKind.PROBE)
     for name in ("Request_free", "Cancel"):
         table[name] = FunctionInfo(CallKind.RELEASE)
     return table

@@ -186,9 +186,9 @@ def summary_of(trace: Trace, totals: RunTotals) -> RunSummary:
     passed = tuple(one for one in others if one.communicates)
     taken = conditions(trace.files)
     unseen = unseen_of(trace.files)
-    recorder_s, rare_s = _recorder_s(trace.files)
+    recorder_s, rare_s, polls_s = _recorder_s(trace.files)
     recorder_share = recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0
-    costly = _costly(trace, recorder_s, rare_s, recorder_share)
+    costly = _costly(trace, recorder_s, rare_s, polls_s, recorder_share)
     return RunSummary(
         program=first.program,
         mpi=first.mpi_library,
@@ -311,17 +311,18 @@ def _communicators(found: RunTotals) -> tuple[CommunicatorSummary, ...]:
     )
 
 
-def _recorder_s(files: Sequence[RankFile]) -> tuple[float, float]:
-    """Return what recording cost, and what of it was out of the ordinary [s]."""
-    usual_ns = rare_ns = 0.0
+def _recorder_s(files: Sequence[RankFile]) -> tuple[float, float, float]:
+    """Return what recording cost; of it what was out of the ordinary, and polls [s]."""
+    usual_ns = rare_ns = polls_ns = 0.0
     for file, cost in zip(files, recording_costs(files), strict=True):
         usual_ns += cost.total_ns(file.facts)
         rare_ns += file.facts.overhead_units * file.header.unit_ns
-    return seconds(usual_ns + rare_ns), seconds(rare_ns)
+        polls_ns += cost.polls_ns(file.facts)
+    return seconds(usual_ns + rare_ns), seconds(rare_ns), seconds(polls_ns)
 
 
 def _costly(
-    trace: Trace, total_s: float, rare_s: float, share: float
+    trace: Trace, total_s: float, rare_s: float, polls_s: float, share: float
 ) -> tuple[str, ...]:
     """Say what made recording take a share of the run that matters, and what helps."""
     if share <= COSTLY_SHARE or total_s <= COSTLY_S:
@@ -338,6 +339,12 @@ def _costly(
         cause = (
             f"{format_seconds(rare_s)} of it defined calls that were new: datatypes, "
             "communicators, sizes, tags or orders of completion that hardly repeat"
+        )
+    elif 2 * polls_s > total_s:
+        polls = sum(file.facts.polls for file in trace.files)
+        cause = (
+            f"{format_seconds(polls_s)} of it counted {polls} polls that found "
+            "nothing, which delays nothing where a rank only waits"
         )
     else:
         cause = f"there are {trace.events} calls, with little between them"

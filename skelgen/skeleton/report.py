@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from skelgen.signature import Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
-from skelgen.skeleton.leaf_table import LeafTable, leaf_table
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
+from skelgen.skeleton.quantities.leaf_table import LeafTable, leaf_table
 from skelgen.skeleton.quantities.series import longest_compute_s, series_sums
 from skelgen.skeleton.thresholds import (
     LARGEST_CLASS_DEVIATION,

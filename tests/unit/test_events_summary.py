@@ -325,6 +325,17 @@ def test_a_recording_that_cost_much_says_why(tmp_path, overhead_ms, cost_ps, cau
     assert "MPI_Pcontrol(0) pauses" in warning
 
 
+def test_polls_in_vain_are_named_where_they_cost_most(tmp_path):
+    def body(writer, rank):
+        writer.event("MPI_Barrier", 2_000_000_000, 10)
+        extras = {"polls": 1_000_000, "inside": 10}
+        writer.event("MPI_Test", 50, 10, flags="NOT_READY", count_a=1, extras=extras)
+
+    run = recorded(tmp_path, body, ranks=1, cost_ps=50_000)
+    (warning,) = run.warnings
+    assert "50 ms of it counted 1000000 polls that found nothing" in warning
+
+
 def test_a_recording_that_cost_little_says_nothing(tmp_path):
     def body(writer, rank):
         extras = {"overhead": 2_000_000}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skelgen.skeleton.leaf_table import LeafTable, leaf_table
 from skelgen.skeleton.plan import plan
+from skelgen.skeleton.quantities.leaf_table import LeafTable, leaf_table
 from skelgen.skeleton.thresholds import LONGEST_LATENCY_NS
 from tests.skeletons import signature
 

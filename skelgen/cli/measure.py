@@ -133,7 +133,7 @@ def measure(
         of_runs=(occurrences, run_share) != (None, None),
     )
     given = share(run_share, "--share", whole=True) if run_share else None
-    shares = () if given is None else (given, given)
+    shares = () if given is None else (given, given, given)
     found = parse_hosts(hosts) if hosts else ()
     with progress_bar() as progress:
         done = run_measure(

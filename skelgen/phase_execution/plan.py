@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import shlex
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +48,16 @@ class ExecutedExtent:
     most : float
         They may take this share where few occurrences are measured by then, or such
         as differ much [0 to 1].
+    pays : float
+        And this one where too few are measured even then to tell what the program
+        does from what the machine does, and enough are by this share [0 to 1].
     """
 
     warm_up: int = COLD_OCCURRENCES
     fewest: int = 1
     share: float = MEASURED_SHARE
     most: float = LARGEST_SAMPLED_SHARE
+    pays: float = LARGEST_PAYING_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,23 +146,50 @@ def _well_known_s(
 ) -> float:
     """Return until when more is measured, so that the sampled time is known well [s].
 
-    Never longer than until the most that is allowed.
+    Times in the recording tell by how much occurrences differ. Where that takes longer
+    than the most that is allowed, a few occurrences may do that differ less from what
+    they took there, for as long as that pays.
     """
-    most_s = extent.most * signature.application_s
+    usual_s = _measured_until_s(
+        known,
+        until_s,
+        extent.most * signature.application_s,
+        lambda end_s: _sampling_error(signature, known, end_s),
+    )
+    paying_s = _measured_until_s(
+        known,
+        usual_s,
+        extent.pays * signature.application_s,
+        lambda end_s: _sampling_error(signature, known, end_s, MACHINE_SPREAD),
+    )
+    told = _sampling_error(signature, known, paying_s, MACHINE_SPREAD)
+    return paying_s if told <= SMALL_SAMPLING_ERROR else usual_s
+
+
+def _measured_until_s(
+    known: _Ends, until_s: float, most_s: float, error: Callable[[float], float]
+) -> float:
+    """Return the first end of an occurrence by which an error is small, or the last."""
     further = sorted(
         end_s for found in known.values() for end_s, _ in found if end_s <= most_s
     )
     for end_s in (until_s, *(one for one in further if one > until_s)):
-        if _sampling_error(signature, known, end_s) <= SMALL_SAMPLING_ERROR:
+        if error(end_s) <= SMALL_SAMPLING_ERROR:
             return end_s
     return max([until_s, *further])
 
 
-def _sampling_error(signature: PhaseSignature, known: _Ends, until_s: float) -> float:
+def _sampling_error(
+    signature: PhaseSignature,
+    known: _Ends,
+    until_s: float,
+    largest_spread: float = math.inf,
+) -> float:
     """Return the standard error of the time of phases measured until then [1].
 
     One occurrence alone does not tell whether others differ from it in each run, as in
-    the recording; it counts as not known.
+    the recording; it counts as not known. Of several their time in the recording may
+    tell by how much they differ: then their spread is bounded.
     """
     squares = total = 0.0
     for stored in signature.phases:
@@ -166,7 +197,9 @@ def _sampling_error(signature: PhaseSignature, known: _Ends, until_s: float) -> 
         measured = sum(end_s <= until_s for end_s, _ in ends)
         if measured and phase.weight > 1:
             total += phase.share
-            spread = max(phase.spread, MACHINE_SPREAD if measured == 1 else 0.0)
+            spread = min(phase.spread, largest_spread)
+            if measured == 1:
+                spread = max(phase.spread, MACHINE_SPREAD)
             squares += (phase.share * spread) ** 2 / measured
     return math.sqrt(squares) / total if total else 0.0
 

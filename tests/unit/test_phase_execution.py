@@ -117,7 +117,8 @@ def test_the_fewest_occurrences_are_measured_whatever_the_share():
 
 def test_what_comes_once_is_measured_without_warm_up():
     once = phase(1, first=0, weight=1, time_s=1.0)
-    plan = in_one_run(signature(once, phase(2, 10, 50, 0.1)), ExecutedExtent())
+    given = signature(once, phase(2, 10, 50, 0.1))
+    plan = in_one_run(given, ExecutedExtent(pays=0.0))
     assert {(one.phase, one.occurrence) for one in plan.wanted} == {(1, 0), (2, 1)}
 
 
@@ -148,6 +149,17 @@ def test_more_is_measured_where_few_occurrences_tell_little():
     assert 0.1 / np.sqrt(len(enough)) <= 0.025 < 0.1 / np.sqrt(len(enough) - 1)
     assert list(found.values()) == sorted(found.values())
     assert found[0.5] < 0.51 * 5.0
+
+
+@pytest.mark.parametrize(("weight", "measured"), [(40, [1, 2, 3, 4]), (10, [1])])
+def test_a_few_are_measured_that_differ_much_if_that_pays(weight, measured):
+    """Four times here and in the recording tell the machine's part, for 12.5 %."""
+    one = phase(1, first=0, weight=weight, time_s=1.0)
+    differ = replace(one, phase=replace(one.phase, spread=0.4))
+    plan = in_one_run(signature(differ), ExecutedExtent())
+    assert [found.occurrence for found in plan.wanted] == measured
+    usual = in_one_run(signature(differ), ExecutedExtent(pays=0.0))
+    assert [found.occurrence for found in usual.wanted] == measured[:2]
 
 
 def test_a_stretch_of_occurrences_counts_as_all_of_them():

@@ -25,6 +25,8 @@ from skelgen.symbols.types import Fate
 
 #: Kinds that wait for what was asked before.
 _WAITING_KINDS = (CallKind.COMPLETE, CallKind.RECEIVE, CallKind.AWAIT)
+#: Probes that wait.
+_BLOCKING = ("MPI_Probe", "MPI_Mprobe")
 
 
 def fates_at_work(
@@ -71,11 +73,14 @@ class _Asked:
         Call site.
     came : (p,) bool array
         Something was found.
+    blocks : (p,) bool array
+        It would have waited for it.
     """
 
     run: NDArray[np.int64]
     site: NDArray[np.int64]
     came: NDArray[np.bool_]
+    blocks: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -86,8 +91,10 @@ class _Asked:
         flags = calls.shapes["flags"]
         came = (shape_kinds(calls) == CallKind.PROBE) & ((flags & FAILED_POLL) == 0)
         came |= (flags & MOVED) != 0
+        blocks = np.array([name in _BLOCKING for name in calls.functions], bool)
+        of_shape = blocks[calls.shapes["function"]]
         site = calls.shapes["site"].astype(np.int64)
-        return cls(run, site[shape], came[shape])
+        return cls(run, site[shape], came[shape], of_shape[shape])
 
     def in_vain(
         self, run: NDArray[np.int64], site: NDArray[np.int64]
@@ -128,8 +135,8 @@ def _waits(
     waits[found] = asked.in_vain(found, site)
     # Behind the last one nothing is known of what they were for.
     waits = np.append(waits, True)
-    run, site = asked.run[asked.came], asked.site[asked.came]
-    waits[run[asked.in_vain(run, site)]] = True
+    waited = asked.came & (asked.blocks | asked.in_vain(asked.run, asked.site))
+    waits[asked.run[waited]] = True
     return waits
 
 

@@ -169,11 +169,12 @@ class Groups:
         """Return all processes in the cluster's groups, this one left out."""
         found: set[int] = set()
         for folder in self.folders():
-            for path in folder.rglob("cgroup.procs"):
+            for group in _tree(folder):
                 try:
-                    found.update(int(word) for word in path.read_text().split())
+                    words = (group / "cgroup.procs").read_text().split()
                 except OSError:  # gone meanwhile
                     continue
+                found.update(int(word) for word in words)
         return found - {os.getpid()}
 
     def remove(self) -> None:
@@ -211,13 +212,14 @@ def _hand_on(folder: Path) -> None:
 
 def _removed(folder: Path) -> bool:
     """Try to remove a tree of groups; say whether something is left."""
-    if not folder.exists():
-        return False
-    for group in sorted(folder.rglob("*"), reverse=True):
-        if group.is_dir():
-            _rmdir(group)
-    _rmdir(folder)
+    for group in _tree(folder):
+        _rmdir(group)
     return folder.exists()
+
+
+def _tree(folder: Path) -> list[Path]:
+    """Return a folder behind those in it; without what others remove meanwhile."""
+    return [Path(path) for path, _, _ in os.walk(folder, topdown=False)]
 
 
 def _rmdir(folder: Path) -> None:

@@ -44,12 +44,13 @@ def test_polls_before_the_call_that_waits_are_waiting(asked: str) -> None:
     assert symbols.waiting_ns.tolist() == [10 + 20 + 11]
 
 
-def test_a_message_that_a_probe_found_was_waited_for() -> None:
+@pytest.mark.parametrize("found", ["Probe site=2", "Iprobe site=1"])
+def test_a_message_that_a_probe_found_was_waited_for(found: str) -> None:
     symbols = times_of(f"""
         rank 0
           1 Send to=1 tag=2 bytes=8
-          5 Iprobe failed bytes=1 mpi=10
-          20 Probe mpi=11
+          5 Iprobe failed bytes=1 mpi=10 site=1
+          20 {found} mpi=11
           30 Irecv from=1 tag=1 bytes=8 as=r
           40 Wait of=r mpi=12
         {PARTNER}

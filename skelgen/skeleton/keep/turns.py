@@ -82,8 +82,10 @@ def turns(
     type_of = of_unit[units.unit[members]]
     rank, symbol, leaf = places(signature, expansion, calls, members)
     times = _looked_up(signature, expansion.group[rank], rank, leaf)
+    short = np.ones(len(missing), bool)
+    np.logical_and.at(short, type_of, times.short)
     apart = _apart(times, type_of, len(missing), fraction)
-    apart = missing & _of_like(signature, type_of, symbol, apart)
+    apart = missing & short & _of_like(signature, type_of, symbol, apart & short)
     among = apart[units.type] & ~units.broken
     like, first = by_type(units, among, len(missing))
     wanted[like[(first[:-1] + first[1:])[apart] // 2]] = True
@@ -93,12 +95,10 @@ def turns(
 def _apart(
     times: _LeafTimes, type_of: NDArray[np.int64], types: int, fraction: float
 ) -> NDArray[np.bool_]:
-    """Say of each type whether short calls end computations that differ."""
-    short = np.ones(types, bool)
-    np.logical_and.at(short, type_of, times.short)
+    """Say of each type whether its calls end computations that differ."""
     differ = _range(times.share, type_of, types) >= LEAST_TURN_SHARE
     differ &= _range(times.before_ns, type_of, types) * fraction >= LONGEST_LATENCY_NS
-    return np.asarray(differ & short)
+    return np.asarray(differ)
 
 
 def _range(values: _Floats, type_of: NDArray[np.int64], types: int) -> _Floats:

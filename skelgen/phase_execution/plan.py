@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 import math
 import shlex
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -150,33 +151,20 @@ def _well_known_s(
     than the most that is allowed, a few occurrences may do that differ less from what
     they took there, for as long as that pays.
     """
-    usual_s = _measured_until_s(
-        known,
-        until_s,
-        extent.most * signature.application_s,
-        lambda end_s: _sampling_error(signature, known, end_s),
-    )
-    paying_s = _measured_until_s(
-        known,
-        usual_s,
-        extent.pays * signature.application_s,
-        lambda end_s: _sampling_error(signature, known, end_s, MACHINE_SPREAD),
-    )
-    told = _sampling_error(signature, known, paying_s, MACHINE_SPREAD)
-    return paying_s if told <= SMALL_SAMPLING_ERROR else usual_s
+    recorded = partial(_sampling_error, signature, known)
+    told = partial(recorded, largest_spread=MACHINE_SPREAD)
+    ends_s = _further_s(known, until_s, extent.most * signature.application_s)
+    usual = (end_s for end_s in ends_s if recorded(end_s) <= SMALL_SAMPLING_ERROR)
+    usual_s = next(usual, ends_s[-1])
+    ends_s = _further_s(known, usual_s, extent.pays * signature.application_s)
+    paying = (end_s for end_s in ends_s if told(end_s) <= SMALL_SAMPLING_ERROR)
+    return next(paying, usual_s)
 
 
-def _measured_until_s(
-    known: _Ends, until_s: float, most_s: float, error: Callable[[float], float]
-) -> float:
-    """Return the first end of an occurrence by which an error is small, or the last."""
-    further = sorted(
-        end_s for found in known.values() for end_s, _ in found if end_s <= most_s
-    )
-    for end_s in (until_s, *(one for one in further if one > until_s)):
-        if error(end_s) <= SMALL_SAMPLING_ERROR:
-            return end_s
-    return max([until_s, *further])
+def _further_s(known: _Ends, until_s: float, most_s: float) -> list[float]:
+    """Return a time, and when occurrences end behind it up to a last one [s]."""
+    ends = (end_s for found in known.values() for end_s, _ in found)
+    return [until_s, *sorted(end_s for end_s in ends if until_s < end_s <= most_s)]
 
 
 def _sampling_error(

@@ -183,6 +183,11 @@ class RankGroup:
         """Return what passed after the last call of each rank [ns]."""
         return np.asarray(self.tail_ns + self.tail_idle_ns)
 
+    @property
+    def rank_ns(self) -> NDArray[np.float64]:
+        """Return the time of each rank: before, inside and after calls [ns]."""
+        return np.asarray((self.before_ns + self.mpi_ns).sum(axis=0) + self.after_ns)
+
 
 #: How the reason of a dropped call ends whose time is computation.
 COUNTED_ONLY = "only counted by the recorder; its time became computation"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skelgen.signature import Signature
+from skelgen.skeleton.keep.division import KeptParts
 from skelgen.skeleton.keep.turns import turns
 from skelgen.skeleton.plan import plan
 from tests.random_programs import random_program
@@ -34,7 +35,7 @@ IN_TURN = ALONE.format(first=4_000_000, second=10, size=8)
 def added(found: Parts, factor: float) -> np.ndarray:
     """Return the units that stay for the order of computations."""
     given = (found.signature, found.expansion, found.calls, found.units)
-    return turns(*given, found.chosen, 1 / factor)
+    return turns(*given, KeptParts(found.chosen, 1 / factor))
 
 
 def functions(known: Signature, factor: float) -> set[str]:

@@ -20,7 +20,6 @@ from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.keep.dominant_sequence import largest_good_scaling_factor
 from skelgen.skeleton.keep.expansion import Expansion, expand
 from skelgen.skeleton.keep.selection import select
-from skelgen.skeleton.keep.turns import turns
 from skelgen.skeleton.keep.units import Units
 from skelgen.skeleton.thresholds import (
     LARGEST_UNDIVIDED_DEVIATION,
@@ -68,20 +67,6 @@ def kept_parts(
     fraction : float
         Part of the application that is to be kept [1].
     """
-    parts = _parts(signature, expansion, calls, units, fraction)
-    # They are few and short: neither computation nor bytes change with them.
-    more = turns(signature, expansion, calls, units, parts.chosen, parts.computed)
-    return replace(parts, chosen=parts.chosen | more)
-
-
-def _parts(
-    signature: Signature,
-    expansion: Expansion,
-    calls: Calls,
-    units: Units,
-    fraction: float,
-) -> KeptParts:
-    """Choose units that are a part of all calls, and the parts of the others."""
     chosen = select(signature, expansion, calls, units, fraction)
     share = _share(units, chosen)
     if abs(share / fraction - 1) <= LARGEST_UNDIVIDED_DEVIATION:

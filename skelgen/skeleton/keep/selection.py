@@ -148,22 +148,28 @@ def _demand(
     )
 
 
+def call_places(signature: Signature) -> NDArray[np.int64]:
+    """Return a number of each symbol for its function, family and call site."""
+    table = signature.symbols
+    columns = np.stack([table[name] for name in ("function", "family", "site")])
+    _, place = np.unique(columns.astype(np.int64), axis=1, return_inverse=True)
+    return place.ravel()
+
+
 def _roles(signature: Signature) -> NDArray[np.int64]:
     """Give what symbols do in the program of each group a number.
 
     A role is a call site and which of its symbols comes first, second and so on in
     the group. So ranks that do the same with other partners have the same roles.
     """
-    table = signature.symbols
-    columns = np.stack([table[name] for name in ("function", "family", "site")])
-    _, place = np.unique(columns.astype(np.int64), axis=1, return_inverse=True)
-    roles = np.full((len(signature.groups), max(len(table), 1)), -1)
+    place = call_places(signature)
+    roles = np.full((len(signature.groups), max(len(place), 1)), -1)
     for number, group in enumerate(signature.groups):
         nest = group.nest
         known, first = np.unique(nest.symbol[nest.body_items == 0], return_index=True)
         met: Counter[int] = Counter()
         for symbol in known[np.argsort(first)].tolist():
-            own = int(place.ravel()[symbol])
+            own = int(place[symbol])
             roles[number, symbol] = (own << 32) + met[own]
             met[own] += 1
     return roles

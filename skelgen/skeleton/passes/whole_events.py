@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from skelgen.errors import UsageError
 from skelgen.skeleton.keep.closure import close
 from skelgen.skeleton.keep.division import kept_parts
+from skelgen.skeleton.keep.turns import turns
 from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.strings import strings_of
 
@@ -24,7 +25,9 @@ class WholeEvents:
         signature, calls, units = draft.signature, draft.calls, draft.units
         fraction = 1 / draft.scaling_factor
         parts = kept_parts(signature, draft.expansion, calls, units, fraction)
-        kept = close(calls, draft.matching, units, parts.chosen)
+        # They are few and short: neither computation nor bytes change with them.
+        more = turns(signature, draft.expansion, calls, units, parts)
+        kept = close(calls, draft.matching, units, parts.chosen | more)
         if not len(kept.call):
             raise UsageError(_nothing_left(draft))
         return replace(

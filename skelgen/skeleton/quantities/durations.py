@@ -84,8 +84,7 @@ def heavy_calls(signature: Signature) -> set[tuple[int, int]]:
 
 def _share(group: RankGroup, time_ns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of a rank's time that each leaf's part of it takes."""
-    rank_ns = (group.before_ns + group.mpi_ns).sum(axis=0) + group.after_ns
-    return np.asarray(time_ns / np.maximum(rank_ns, 1), np.float64)
+    return np.asarray(time_ns / np.maximum(group.rank_ns, 1), np.float64)
 
 
 def _with_alike(

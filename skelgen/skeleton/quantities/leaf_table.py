@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind, function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
+from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.thresholds import LEAST_DIVIDED_BYTES, LONGEST_LATENCY_NS
 from skelgen.skeleton.types import Program
@@ -69,7 +70,7 @@ def leaf_table(
         parts.append(_columns(group, programs, number, fraction, own_ns))
         count = np.maximum(group.count, 1)[:, np.newaxis]
         means = (group.size_bytes.total / count).mean(axis=1).tolist()
-        symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
+        symbols = leaf_symbols(group.nest).tolist()
         for symbol, mean in zip(symbols, means, strict=True):
             if (symbol, mean) not in rows:
                 rows[symbol, mean] = (
@@ -105,9 +106,9 @@ def _own_ns(signature: Signature, group: RankGroup) -> NDArray[np.float64]:
     could end. Of all others nobody knows, and all their time may be their own.
     """
     count = np.maximum(group.count, 1)[:, np.newaxis]
-    symbols = group.nest.symbol[group.nest.body_items == 0].astype(np.int64)
     kinds = np.array([function_info(name).kind for name in signature.functions])
-    completes = kinds[signature.symbols["function"][symbols]] == CallKind.COMPLETE
+    functions = signature.symbols["function"][leaf_symbols(group.nest)]
+    completes = kinds[functions] == CallKind.COMPLETE
     few = group.size_bytes.total / count < LEAST_DIVIDED_BYTES
     waits = (few & ~completes[:, np.newaxis]) | (group.polls > 0)
     least = np.minimum(group.mpi_ns, count * float(LONGEST_LATENCY_NS))

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 PROGRAM = Path(__file__).with_name("asks.c")
-QUERIES = 2 * 200 * 8 * 2
+QUERIES = 2 * 48 * 32 * 2
 #: Each part has a query right behind another one, and one that is not.
 APART = QUERIES / 2
 

@@ -26,7 +26,6 @@ from skelgen.events.completion_order import in_canonical_order
 from skelgen.events.conditions import conditions, told_apart
 from skelgen.events.durations import with_durations
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
-from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
 from skelgen.events.touched_memory import touched_of
 from skelgen.events.uncounted_calls import passed_on
@@ -35,8 +34,8 @@ from skelgen.launch.record import read_facts
 from skelgen.loops import fold_alike
 from skelgen.matching import Matching, match
 from skelgen.matching.equal_families import with_one_for_equal
-from skelgen.matching.threads import order_of_threads, overlapping
 from skelgen.pipeline.build_team import ALONE, Team
+from skelgen.pipeline.execution_order import STRUCTURE, executable
 from skelgen.pipeline.provenance import provenance_of
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import RankGroup, Signature
@@ -58,10 +57,7 @@ from skelgen.units import seconds
 
 logger = logging.getLogger(__name__)
 
-#: Columns of calls that matching and clustering look at, what else the order of threads
-#: depends on, and the columns that come back.
-_STRUCTURE = ("shape", "size_bytes", "ages")
-_OF_THREADS = ("threads", "enter_ns", "leave_ns")
+#: Columns of calls that clustering finds.
 _FOUND = ("fate", "symbol", "size_bytes", "varying_peer")
 
 
@@ -133,7 +129,7 @@ def signature_of_run(
     collected.append(_in_canonical_order(collected.pop()))
     progress.advance(1)
     joint, part = _joint(collected.pop(), common.warnings, team)
-    events, concurrent = _in_one_thread(part, team)
+    events, concurrent = executable(part, team)
     del part
     if look is not None:
         look(events, ranks, team)
@@ -184,7 +180,7 @@ def _clustered(
     calls, own = events.calls, len(events.calls)
     firsts = team.gather(calls.first)
     columns: dict[str, Any] = {
-        name: team.join(getattr(calls, name)) for name in _STRUCTURE
+        name: team.join(getattr(calls, name)) for name in STRUCTURE
     }
     # What is in `columns` is not needed twice, and sizes come back with the clusters.
     shape = columns["shape"][:own]
@@ -208,40 +204,6 @@ def _clustered(
     found = team.first(find)
     columns.clear()
     return events, _divided(found, own, team)
-
-
-def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
-    """Put the calls of threads into an order that one thread can execute.
-
-    The second value is the number of ranks whose threads were in calls at one time.
-    """
-    concurrent = team.share(sum(team.gather(overlapping(events))))
-    if not concurrent:
-        return events, 0
-    calls, own = events.calls, len(events.calls)
-    if events.threads is None:
-        events = replace(events, threads=np.zeros(own, np.uint16))
-    firsts = team.gather(calls.first)
-    times: dict[str, Any] = {
-        name: team.join(getattr(events, name)) for name in _OF_THREADS
-    }
-    columns: dict[str, Any] = {
-        name: team.join(getattr(calls, name)) for name in _STRUCTURE
-    }
-    columns |= {name: getattr(calls, name)[:0] for name in ("vector_call", "vectors")}
-
-    def find() -> tuple[NDArray[np.int64], Calls]:
-        whole = replace(calls, first=np.sum(firsts, axis=0), **columns)
-        order = order_of_threads(replace(events, calls=whole, **times))
-        return order, reorder_calls(whole, order)
-
-    order, moved = team.first(find) or (np.zeros(0, np.int64), calls)
-    order, ages = team.divide(order, own), team.divide(moved.ages, own)
-    age_first, age_values = team.share((moved.age_first, moved.age_values))
-    # Each process has ranks that stand together: its calls are numbered from its first.
-    events = move(events, order - order.min(initial=order.max(initial=0)))
-    calls = replace(events.calls, ages=ages, age_first=age_first, age_values=age_values)
-    return replace(events, calls=calls), concurrent
 
 
 def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters:

@@ -35,6 +35,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.symbols.cluster import clusters_of
 from skelgen.symbols.types import Clusters
 from skelgen.ticks import place
+from skelgen.ticks.early_returns import agreed
 from skelgen.ticks.table import TickTable, tick_table
 from skelgen.trace import Trace, open_trace
 from skelgen.web.fill import PICTURE_BEGINS
@@ -150,7 +151,7 @@ def ticks(
     progress : Progress
     """
     _check_files(None, picture, force=force)
-    events, matching = matched(collect(open_trace(folder, progress), progress))
+    events, matching = agreed(*matched(collect(open_trace(folder, progress), progress)))
     calls = events.calls
     table = tick_table(calls, matching, place(calls, matching), first, count)
     if picture is not None:
@@ -197,7 +198,7 @@ def clocked(
     progress.start("finding the phases", 3)
     events = collect(run)
     progress.advance(1)
-    events, matching = matched(events)
+    events, matching = agreed(*matched(events))
     progress.advance(1)
     symbols = clusters_of(events.calls, matching)
     unused: dict[str, Any] = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skelgen._kernels._ticks import ffi, lib
 from skelgen.events import Calls
 from skelgen.matching import Matching
-from skelgen.ticks.rules import shape_roles, stall
+from skelgen.ticks.rules import ClockRole, shape_roles, stall
 
 
 def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
@@ -60,30 +60,67 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
     PAS2P: Martinez Canillas 2011, chapter 4; here receives come after
     the *beginning* of their send as there, collectives count as one event.
     """
-    arrays: dict[str, NDArray[Any]] = {
-        "first": calls.first,
-        "shape": calls.shape,
-        "role": shape_roles(calls),
-        "whole_event": matching.whole_event,
-        "send_call": matching.send_call,
-        "receive_done": matching.receive_done,
-        "collective_done": matching.collective_done,
-    }
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    given = ffi.new("struct skelgen_ticks_input *")
-    given.ranks = calls.ranks
-    given.whole_events = matching.whole_events
-    given.messages = len(matching.send_call)
-    for name, array in arrays.items():
-        setattr(given, name, _pointer(array))
-    ticks = np.empty(len(calls), np.int64)
-    stuck = np.empty(calls.ranks, np.int64)
-    status = lib.skelgen_ticks(given, _pointer(ticks), _pointer(stuck))
-    if status < 0:
-        raise MemoryError(f"no memory for placing {len(calls)} calls")
-    if status:
+    ticks, stuck = _run(
+        matching.whole_events,
+        first=calls.first,
+        shape=calls.shape,
+        role=shape_roles(calls),
+        whole_event=matching.whole_event,
+        send_call=matching.send_call,
+        receive_done=matching.receive_done,
+        collective_done=matching.collective_done,
+    )
+    if (stuck >= 0).any():
         raise stall(calls, stuck)
     return ticks
+
+
+def stuck_in_collectives(calls: Calls, matching: Matching) -> NDArray[np.int64]:
+    """Return the collectives that ranks wait in for ever, because of their order.
+
+    Parameters
+    ----------
+    calls : Calls
+    matching : Matching
+        Of those calls; completions are not asked for.
+
+    Returns
+    -------
+    (stuck,) int64 array
+        Calls that block; none where all ranks have one order.
+    """
+    role = shape_roles(calls)
+    meets = np.flatnonzero((role == ClockRole.MEETS)[calls.shape])
+    nothing = np.zeros(0, np.int64)
+    _, stuck = _run(
+        matching.whole_events,
+        first=np.searchsorted(meets, calls.first),
+        shape=calls.shape[meets],
+        role=role,
+        whole_event=matching.whole_event[meets].astype(np.int64),
+        send_call=nothing,
+        receive_done=nothing,
+        collective_done=nothing,
+    )
+    return meets[stuck[stuck >= 0]]
+
+
+def _run(
+    whole_events: int, **given: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ticks, and the call that each rank waits in, -1 for none."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in given.items()}
+    kernel = ffi.new("struct skelgen_ticks_input *")
+    kernel.ranks = len(arrays["first"]) - 1
+    kernel.whole_events = whole_events
+    kernel.messages = len(arrays["send_call"])
+    for name, array in arrays.items():
+        setattr(kernel, name, _pointer(array))
+    ticks = np.empty(len(arrays["shape"]), np.int64)
+    stuck = np.empty(kernel.ranks, np.int64)
+    if lib.skelgen_ticks(kernel, _pointer(ticks), _pointer(stuck)) < 0:
+        raise MemoryError(f"no memory for placing {len(ticks)} calls")
+    return ticks, stuck
 
 
 def _pointer(array: NDArray[Any]) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.events.touched_memory import Touched, looking_s, touched_of
+from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
 from skelgen.units import NS_PER_S, format_seconds, seconds
@@ -51,6 +52,8 @@ class Conditions:
     apart : bool
         Whether each gap says how long a rank slept in it, and how long others had its
         core: then skeletons sleep, too.
+    own_threads : bool
+        Other threads of the ranks computed as well: they may have had the cores.
     """
 
     clock: str
@@ -67,6 +70,7 @@ class Conditions:
     touched: Touched | None
     looking_s: float
     apart: bool
+    own_threads: bool = False
 
     @property
     def lost_share(self) -> float:
@@ -101,7 +105,16 @@ class Conditions:
             "this trace was taken on a loaded machine: the ranks waited for a core for "
             f"{format_seconds(self.queued_s)} of the {format_seconds(wanted_s)} in "
             f"which they could compute ({self.queued_s / wanted_s:.0%} lost)"
-            f"{self._taken_out()}; record again when it is quiet"
+            f"{self._taken_out()}; {self._again()}"
+        )
+
+    def _again(self) -> str:
+        if not self.own_threads:
+            return "record again when it is quiet"
+        return (
+            "other threads of the ranks computed, too, and may have had the cores: "
+            "record again with one thread in each rank (OMP_NUM_THREADS=1), or when it "
+            "is quiet"
         )
 
     def _taken_out(self) -> str:
@@ -190,7 +203,16 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         touched=touched_of(files),
         looking_s=looking_s(files),
         apart=all(told_apart(files)),
+        own_threads=_own_threads(files, queued_s),
     )
+
+
+def _own_threads(files: Sequence[RankFile], queued_s: float) -> bool:
+    """Say whether other threads of the ranks explain that these waited for a core."""
+    if len({file.header.world_rank for file in files}) < len(files):
+        return True
+    unseen = unseen_of(files)
+    return unseen is not None and unseen.threads.time_s > queued_s
 
 
 def told_apart(files: Sequence[RankFile]) -> list[bool]:

@@ -102,7 +102,7 @@ def _between(run: RunSummary) -> str:
     """Say what the ranks did between calls."""
     taken = run.taken
     parts = [
-        (taken.queued_s, "without a core, taken by other processes"),
+        (taken.queued_s, "without a core, taken by others"),
         (taken.slept_s, "asleep"),
         (taken.devices_s, "waiting for files"),
         (taken.unknown_s, "without a core, unknown why"),

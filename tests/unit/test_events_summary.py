@@ -259,7 +259,21 @@ def test_a_loaded_machine_is_told(tmp_path):
     (warning,) = run.warnings
     assert "taken on a loaded machine: the ranks waited for a core for" in warning
     assert "(25% lost)" in warning
-    assert "25.0% without a core, taken by other processes" in describe(run)
+    assert "25.0% without a core, taken by others" in describe(run)
+
+
+@pytest.mark.parametrize(("threads_us", "named"), [(100, False), (400, True)])
+def test_threads_of_the_ranks_themselves_may_have_had_the_cores(
+    tmp_path, threads_us, named
+):
+    def body(writer, rank):
+        writer.event("MPI_Barrier", 2_000_000, 10, extras={"lost_us": 250})
+        writer.load(queued_us=250)
+        writer.unseen(10**6, 1000 * threads_us, 0, 0, 0, 0)
+
+    (loaded,) = [w for w in recorded(tmp_path, body).warnings if "loaded machine" in w]
+    assert ("other threads of the ranks computed, too" in loaded) is named
+    assert ("with one thread in each rank (OMP_NUM_THREADS=1)" in loaded) is named
 
 
 def test_sleep_and_files_are_told_apart_from_load(tmp_path):

@@ -13,26 +13,21 @@ Pools whose generations agree stay as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.away import moved
-from skelgen.events.creations import Creations
+from skelgen.events.moved_completions import MovedCompletion, with_completions
 from skelgen.events.poll_pools import (
     LONGEST_POLLING_GAP_NS,
     Generation,
     RankCalls,
-    is_poll,
     pools_of,
-    users_of,
 )
-from skelgen.events.reorder import RowsOfAges
 from skelgen.events.thresholds import LARGEST_CHANCE
-from skelgen.events.types import MOVED, Calls, Events
+from skelgen.events.types import Events
 
 _Integers = NDArray[np.int64]
 
@@ -60,29 +55,6 @@ class _Batch:
     source: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Completion:
-    """Requests that are completed somewhere else now.
-
-    Attributes
-    ----------
-    call : int
-        The call that completes them, or that a new call stands before.
-    creators : int64 array
-    source : int
-        Call that the new one is like; -1 where there is none.
-    work_ns, begin_ns : int
-        Computation of the rank up to the new call, and up to the end of the call
-        before it [ns].
-    """
-
-    call: int
-    creators: _Integers
-    source: int = -1
-    work_ns: int = 0
-    begin_ns: int = 0
-
-
 def in_canonical_order(events: Events) -> Events:
     """Let completions that were found by polling come when they are needed at last.
 
@@ -100,14 +72,14 @@ def in_canonical_order(events: Events) -> Events:
     """
     if events.threads is not None:
         return events
-    found: list[_Completion] = []
+    found: list[MovedCompletion] = []
     for begin, end in pairwise(events.calls.first.tolist()):
         if begin < end:
             found += _completions(events, slice(begin, end))
-    return _with_completions(events, found) if found else events
+    return with_completions(events, found) if found else events
 
 
-def _completions(events: Events, own: slice) -> Iterator[_Completion]:
+def _completions(events: Events, own: slice) -> Iterator[MovedCompletion]:
     """Find what a rank completes elsewhere, its calls counted from those of all."""
     calls = RankCalls.of(events, own)
     if not calls.polls.any():
@@ -116,23 +88,17 @@ def _completions(events: Events, own: slice) -> Iterator[_Completion]:
         groups = _alike(pool, calls)
         if all(_agree(group, calls) for group in groups):
             continue
-        works = _works_between(pool, calls)
+        works, work_ns = _works_between(pool, calls), calls.work_ns.tolist()
         for group in groups:
             batches = _batches(group, calls, works)
-            for generation in group:
-                for one in _placed(generation, batches, calls):
-                    yield replace(
-                        one,
-                        call=one.call + own.start,
-                        creators=one.creators + own.start,
-                        source=one.source + own.start if one.source >= 0 else -1,
-                    )
+            yield from _placed(group, batches, calls, work_ns, own.start)
 
 
 def _alike(pool: Sequence[Generation], calls: RankCalls) -> list[list[Generation]]:
     """Put generations with the same anchors together."""
     before, key = calls.anchors_before, calls.anchor_key
-    longest = max(before[one.done.max() + 1] - before[one.begin] for one in pool)
+    last, begin = np.array([(one.last, one.begin) for one in pool]).T
+    longest = int((before[last + 1] - before[begin]).max())
     groups: dict[tuple[bytes, bytes], list[Generation]] = {}
     for one in pool:
         first = before[one.begin]
@@ -189,12 +155,7 @@ def _batches(
     latest = places.max(axis=0)
     since = work[done] - work[calls.anchor_call[before[done] - 1]]
     there = places == latest
-    work_ns = np.array(
-        [
-            0 if place % 2 else int(np.median(since[rows, number]))
-            for number, (place, rows) in enumerate(zip(latest, there.T, strict=True))
-        ]
-    )
+    work_ns = np.where(latest % 2, 0, _medians(since, there))
     order = np.lexsort((work_ns, latest))
     apart = np.diff(latest[order]) != 0
     apart |= works & (np.diff(work_ns[order]) >= LONGEST_POLLING_GAP_NS)
@@ -207,165 +168,73 @@ def _batches(
     return found
 
 
+def _medians(values: _Integers, counted: NDArray[np.bool_]) -> _Integers:
+    """Return the median of each column, of those that are counted: at least one."""
+    ordered = np.sort(np.where(counted, values, np.iinfo(np.int64).max), axis=0)
+    count, column = counted.sum(axis=0), np.arange(counted.shape[1])
+    lower, upper = ordered[(count - 1) // 2, column], ordered[count // 2, column]
+    found: _Integers = lower + (upper - lower) // 2
+    return found
+
+
 def _placed(
-    generation: Generation, batches: Sequence[_Batch], calls: RankCalls
-) -> Iterator[_Completion]:
-    """Find where the calls of a generation complete their batches."""
-    before, work, end = calls.anchors_before, calls.work_ns, generation.end
-    first = int(before[generation.begin])
-    call, reached_ns = 0, 0
-    for batch in batches:
-        creators = generation.posts[batch.members]
-        number = first + batch.place // 2
-        following = int(calls.anchor_call[number]) if number < before[end] else end
-        if batch.place % 2:
-            yield _Completion(following, creators)
-            continue
-        since = int(calls.anchor_call[number - 1])
-        last = int(generation.done[batch.members].max())
-        if last > since:  # it is its own place: the others of it are there too
-            at, at_ns = last + 1, int(work[last])
-        else:
-            at_ns = int(work[since]) + batch.work_ns
-            at = int(np.searchsorted(work, at_ns, side="right"))
-            at = min(max(at, since + 1), following)
-        call, reached_ns = max(at, call), max(at_ns, reached_ns)
-        most = work[call] if call < len(work) else work[-1]
-        begin_ns = int(work[call - 1])
-        reached_ns = min(max(reached_ns, begin_ns), int(most))
-        yield _Completion(call, creators, batch.source, reached_ns, begin_ns)
+    group: Sequence[Generation],
+    batches: Sequence[_Batch],
+    calls: RankCalls,
+    work_ns: Sequence[int],
+    first: int,
+) -> Iterator[MovedCompletion]:
+    """Find where the calls of generations complete their batches.
 
-
-def _with_completions(events: Events, found: Sequence[_Completion]) -> Events:
-    """Insert new completions, and take from the old ones what they completed."""
-    new = sorted(
-        (one for one in found if one.source >= 0),
-        key=lambda one: (one.call, one.work_ns),
-    )
-    inserted = _Inserted.of(events.calls, new)
-    calls = _with_requests(events.calls, inserted, new, found)
-    at, place, own = inserted.before, inserted.place, inserted.own
-    work_ns = np.array([one.work_ns for one in new], np.int64)
-    begin_ns = np.array([one.begin_ns for one in new], np.int64)
-    again = np.concatenate([[False], at[1:] == at[:-1]])
-    taken_ns = work_ns - np.where(again, np.roll(work_ns, 1), begin_ns)
-    columns: dict[str, Any] = {}
-    for name in ("enter_ns", "leave_ns", "compute_ns"):
-        columns[name] = np.zeros(len(calls), np.int64)
-        columns[name][place] = getattr(events, name)
-    rest = at < len(place)
-    np.subtract.at(columns["compute_ns"], place[at[rest]], taken_ns[rest])
-    columns["compute_ns"][own] = taken_ns
-    moment_ns = events.leave_ns[at - 1] + work_ns - begin_ns
-    columns["enter_ns"][own] = columns["leave_ns"][own] = moment_ns
-    away = moved(events.away, place)
-    return replace(events, calls=calls, away=away, **columns)
-
-
-@dataclass(frozen=True, slots=True)
-class _Inserted:
-    """Where calls stand when others were inserted.
-
-    Attributes
-    ----------
-    before : (m,) int64 array
-        The old call that each new one stands before, ascending.
-    place : (n,) int64 array
-        Where each old call stands now.
-    own : (m,) int64 array
-        Where each new one stands.
-    first : (ranks + 1,) int64 array
-        As in `Calls`.
+    They are counted from those of all ranks, of which the rank's own begin at `first`.
+    `work_ns` is that of its calls.
     """
-
-    before: _Integers
-    place: _Integers
-    own: _Integers
-    first: _Integers
-
-    @classmethod
-    def of(cls, calls: Calls, new: Sequence[_Completion]) -> _Inserted:
-        """Give all calls new numbers."""
-        before = np.array([one.call for one in new], np.int64)
-        creator = np.array([one.creators[0] for one in new], np.int64)
-        rank = np.searchsorted(calls.first, creator, side="right") - 1
-        more = np.cumsum(np.bincount(rank, minlength=calls.ranks))
-        numbers = np.arange(len(calls))
-        return cls(
-            before,
-            numbers + np.searchsorted(before, numbers, side="right"),
-            before + np.arange(len(before)),
-            calls.first + np.concatenate([[0], more]),
-        )
+    edges = [0, *accumulate(len(batch.members) for batch in batches)]
+    places, latest = _places_of_batches(group, batches, calls, edges), len(work_ns) - 1
+    members = np.concatenate([batch.members for batch in batches])
+    posts = np.stack([one.posts for one in group])[:, members] + first
+    for row, creators in zip(places, posts, strict=True):
+        call, reached_ns = 0, 0
+        for number, (at, at_ns) in enumerate(row):
+            which = creators[edges[number] : edges[number + 1]]
+            batch = batches[number]
+            if batch.place % 2:
+                yield MovedCompletion(at + first, which)
+                continue
+            call, reached_ns = max(at, call), max(at_ns, reached_ns)
+            begin_ns, most_ns = work_ns[call - 1], work_ns[min(call, latest)]
+            reached_ns = min(max(reached_ns, begin_ns), most_ns)
+            source = batch.source + first
+            yield MovedCompletion(call + first, which, source, reached_ns, begin_ns)
 
 
-def _with_requests(
-    calls: Calls,
-    inserted: _Inserted,
-    new: Sequence[_Completion],
-    found: Sequence[_Completion],
-) -> Calls:
-    """Let calls complete the requests that they complete now."""
-    place, own = inserted.place, inserted.own
-    user, creator = users_of(calls)
-    moved = np.zeros(len(calls), bool)
-    moved[np.concatenate([one.creators for one in found])] = True
-    anchors = [one for one in found if one.source < 0]
-    others = np.unique(np.concatenate([user[moved[creator]], _calls(anchors)]))
-    stays = np.isin(user, others) & ~moved[creator]
-    where = [
-        place[user[stays]],
-        _spread(own, new),
-        _spread(place[_calls(anchors)], anchors),
+def _places_of_batches(
+    group: Sequence[Generation],
+    batches: Sequence[_Batch],
+    calls: RankCalls,
+    edges: Sequence[int],
+) -> list[list[tuple[int, int]]]:
+    """Return before which call each generation has each batch complete, and when [ns].
+
+    `edges` says where the members of each batch begin among those of all.
+    """
+    before, work = calls.anchors_before, calls.work_ns
+    begin, end = np.array([(one.begin, one.end) for one in group]).T[:, :, None]
+    place = np.array([batch.place for batch in batches])
+    work_ns = np.array([batch.work_ns for batch in batches])
+    number = before[begin] + place // 2
+    anchor = calls.anchor_call[np.minimum(number, len(calls.anchor_call) - 1)]
+    following = np.where(number < before[end], anchor, end)
+    since = calls.anchor_call[number - 1]
+    members = np.concatenate([batch.members for batch in batches])
+    done = np.stack([one.done for one in group])[:, members]
+    last = np.maximum.reduceat(done, edges[:-1], axis=1)
+    own = last > since  # it is its own place: the others of it are there too
+    at_ns = np.where(own, work[last], work[since] + work_ns)
+    at = np.searchsorted(work, at_ns, side="right")
+    at = np.minimum(np.maximum(at, since + 1), following)
+    at = np.where(place % 2, following, np.where(own, last + 1, at))
+    return [
+        list(zip(*row, strict=True))
+        for row in zip(at.tolist(), at_ns.tolist(), strict=True)
     ]
-    which = [creator[stays], *(one.creators for one in (*new, *anchors))]
-    shape, size = np.zeros((2, len(place) + len(own)), np.int64)
-    shape[place], size[place] = calls.shape, calls.size_bytes
-    shape[own] = calls.shape[[one.source for one in new]]
-    ages = np.zeros(len(shape), np.uint32)
-    ages[place] = calls.ages
-    ages[place[others]] = 0
-    polls = others[is_poll(calls)[calls.shape[others]]]
-    shape[place[polls]], shapes = _moved(calls, polls)
-    result = replace(
-        calls,
-        first=inserted.first,
-        shape=shape.astype(np.uint32),
-        size_bytes=size,
-        ages=ages,
-        vector_call=place[calls.vector_call],
-        shapes=shapes,
-    )
-    return _naming(result, np.concatenate(where), place[np.concatenate(which)])
-
-
-def _moved(calls: Calls, polls: _Integers) -> tuple[_Integers, NDArray[np.void]]:
-    """Return the shapes of polls that complete nothing any more, and all shapes."""
-    rows, number = np.unique(calls.shape[polls], return_inverse=True)
-    emptied = calls.shapes[rows]
-    emptied["flags"] |= MOVED
-    shapes = np.concatenate([calls.shapes, emptied])
-    return len(calls.shapes) + number.reshape(-1), shapes
-
-
-def _calls(some: Sequence[_Completion]) -> _Integers:
-    return np.array([one.call for one in some], np.int64)
-
-
-def _spread(place: _Integers, some: Sequence[_Completion]) -> _Integers:
-    """Repeat the place of each completion for each of its requests."""
-    return np.repeat(place, [len(one.creators) for one in some])
-
-
-def _naming(calls: Calls, user: _Integers, creator: _Integers) -> Calls:
-    """Let calls name requests, in the order of their creation."""
-    order = np.lexsort((creator, user))
-    user, creator = user[order], creator[order]
-    age = Creations.of(calls).ages(user, creator)
-    edges = [*np.flatnonzero(np.diff(user, prepend=-1)).tolist(), len(user)]
-    rows = RowsOfAges(calls.age_first, calls.age_values)
-    ages = calls.ages.copy()
-    for begin, end in pairwise(edges):
-        ages[user[begin]] = rows.number(tuple(age[begin:end].tolist()))
-    first, values = rows.arrays()
-    return replace(calls, ages=ages, age_first=first, age_values=values)

@@ -151,12 +151,15 @@ class Generation:
         Its first request, and that of the next generation or the end of the rank.
     posts, done : (j,) int64 arrays
         Calls that create its requests, and that complete them.
+    last : int
+        The last of `done`.
     """
 
     begin: int
     end: int
     posts: _Integers
     done: _Integers
+    last: int
 
 
 def pools_of(
@@ -230,7 +233,8 @@ def _generations(creator: _Integers, done: _Integers, end: int) -> list[Generati
     begins = np.flatnonzero(np.concatenate([[True], creator[1:] > latest[:-1]]))
     edges = [*begins.tolist(), len(creator)]
     firsts = [*creator[begins].tolist(), end]
+    lasts = latest[np.array(edges[1:]) - 1].tolist()
     return [
-        Generation(firsts[i], firsts[i + 1], creator[a:b], done[a:b])
+        Generation(firsts[i], firsts[i + 1], creator[a:b], done[a:b], lasts[i])
         for i, (a, b) in enumerate(pairwise(edges))
     ]

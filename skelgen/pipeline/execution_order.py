@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
 from skelgen.events.reorder import move, reorder_calls
-from skelgen.matching import match
 from skelgen.matching.threads import order_of_threads, overlapping
 from skelgen.pipeline.build_team import Team
-from skelgen.ticks.early_returns import meet_in_several, order_without_circles
-from skelgen.ticks.kernel import stuck_in_collectives
+from skelgen.ticks.early_returns import (
+    meet_in_several,
+    meetings,
+    order_without_circles,
+)
+from skelgen.ticks.kernel import stuck_in_meetings
 
 #: Columns of calls that matching looks at, and what else the order depends on.
 STRUCTURE = ("shape", "size_bytes", "ages")
@@ -57,12 +60,12 @@ def _without_circles(events: Events, team: Team) -> Events:
 
 
 def _collectives_agree(calls: Calls, team: Team) -> bool:
-    whole = _joined(calls, team)
+    call, own = meetings(calls)
+    firsts = team.gather(np.searchsorted(call, calls.first))
+    meeting = team.join(own)
 
     def agree() -> bool:
-        everything = whole()
-        matching = match(everything, completions=False, narrow=True)
-        return not len(stuck_in_collectives(everything, matching))
+        return not len(stuck_in_meetings(np.sum(firsts, axis=0), meeting))
 
     return bool(team.share(team.first(agree)))
 

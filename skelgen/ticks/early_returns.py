@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
+from skelgen.events.parts import ranks_in, ranks_together
 from skelgen.events.reorder import reorder_calls
 from skelgen.matching import Matching, match
+from skelgen.matching.roles import shape_table
 from skelgen.matching.threads import order_of_threads
-from skelgen.ticks.kernel import stuck_in_collectives
+from skelgen.ticks.kernel import stuck_in_meetings
 from skelgen.ticks.rules import ClockRole, shape_roles
 
 #: Threads are numbered in 16 bits.
@@ -34,6 +36,56 @@ def meet_in_several(calls: Calls) -> bool:
     several = np.array([len(one.members) > 1 for one in calls.communicators])
     communicators = np.unique(meets["communicator"])
     return int(np.sum(several[communicators[communicators >= 0]])) > 1
+
+
+def meetings(calls: Calls) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the collectives that block, and which of them meet.
+
+    Parameters
+    ----------
+    calls : Calls
+        Of all ranks, or of some.
+
+    Returns
+    -------
+    call : (n,) int64 array
+    meeting : (n,) int64 array
+        A number that the calls share which meet.
+    """
+    stream = shape_table(calls).stream.astype(np.int64)
+    stream[shape_roles(calls) != ClockRole.MEETS] = -1
+    streams = int(stream.max(initial=0)) + 1
+    found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for ranks in ranks_together(calls.first):
+        own = slice(*calls.first[[ranks.start, ranks.stop]].tolist())
+        of_call = stream[calls.shape[own]]
+        row = np.flatnonzero(of_call >= 0)
+        sequence = ranks_in(calls.first, own)[row] * streams + of_call[row]
+        order = np.argsort(sequence, kind="stable")
+        begins = np.flatnonzero(np.diff(sequence[order], prepend=-1))
+        lengths = np.diff(begins, append=len(order))
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(len(order)) - np.repeat(begins, lengths)
+        found.append((own.start + row, number * streams + of_call[row]))
+    call, meeting = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return call, meeting
+
+
+def stuck_in_collectives(calls: Calls) -> NDArray[np.int64]:
+    """Return the collectives that ranks wait in for ever, because of their order.
+
+    Parameters
+    ----------
+    calls : Calls
+        Of all ranks.
+
+    Returns
+    -------
+    (stuck,) int64 array
+        Calls that block; none where all ranks have one order.
+    """
+    call, meeting = meetings(calls)
+    return call[stuck_in_meetings(np.searchsorted(call, calls.first), meeting)]
 
 
 def order_without_circles(events: Events) -> NDArray[np.int64]:
@@ -59,9 +111,7 @@ def order_without_circles(events: Events) -> NDArray[np.int64]:
     order = np.arange(len(calls))
     moving = np.zeros(len(calls.shapes), bool)
     while True:
-        moved = reorder_calls(calls, order)
-        narrow = match(moved, completions=False, narrow=True)
-        stuck = order[stuck_in_collectives(moved, narrow)]
+        stuck = order[stuck_in_collectives(reorder_calls(calls, order))]
         kinds = calls.shape[stuck[np.isin(stuck, early)]]
         if moving[kinds].all():
             return order
@@ -113,7 +163,7 @@ def agreed(events: Events, matching: Matching) -> tuple[Events, Matching]:
         Of those events.
     """
     calls = events.calls
-    if not meet_in_several(calls) or not len(stuck_in_collectives(calls, matching)):
+    if not meet_in_several(calls) or not len(stuck_in_collectives(calls)):
         return events, matching
     calls = reorder_calls(calls, order_without_circles(events))
     return replace(events, calls=calls), match(calls)

@@ -75,34 +75,35 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
     return ticks
 
 
-def stuck_in_collectives(calls: Calls, matching: Matching) -> NDArray[np.int64]:
-    """Return the collectives that ranks wait in for ever, because of their order.
+def stuck_in_meetings(
+    first: NDArray[np.int64], meeting: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the calls that ranks wait in for ever, because of their order.
 
     Parameters
     ----------
-    calls : Calls
-    matching : Matching
-        Of those calls; completions are not asked for.
+    first : (ranks + 1,) int64 array
+        Calls of each rank, all of which wait for the other ranks.
+    meeting : (n,) int64 array
+        A number that the calls share which wait for each other.
 
     Returns
     -------
     (stuck,) int64 array
-        Calls that block; none where all ranks have one order.
     """
-    role = shape_roles(calls)
-    meets = np.flatnonzero((role == ClockRole.MEETS)[calls.shape])
+    event = np.unique(meeting, return_inverse=True)[1].reshape(-1)
     nothing = np.zeros(0, np.int64)
     _, stuck = _run(
-        matching.whole_events,
-        first=np.searchsorted(meets, calls.first),
-        shape=calls.shape[meets],
-        role=role,
-        whole_event=matching.whole_event[meets].astype(np.int64),
+        int(event.max(initial=-1)) + 1,
+        first=first,
+        shape=np.zeros(len(event), np.uint32),
+        role=np.array([ClockRole.MEETS], np.uint8),
+        whole_event=event.astype(np.int64, copy=False),
         send_call=nothing,
         receive_done=nothing,
         collective_done=nothing,
     )
-    return meets[stuck[stuck >= 0]]
+    return stuck[stuck >= 0]
 
 
 def _run(

@@ -9,8 +9,7 @@ from skelgen.matching import match
 from skelgen.matching.threads import matched
 from skelgen.pipeline.build_team import ALONE
 from skelgen.pipeline.execution_order import executable
-from skelgen.ticks.early_returns import agreed
-from skelgen.ticks.kernel import stuck_in_collectives
+from skelgen.ticks.early_returns import agreed, stuck_in_collectives
 from tests.builders import events
 
 THREADS = """
@@ -59,7 +58,7 @@ def test_collectives_get_one_order_and_times_stay():
     found = timed(CROSSED, [0, 20, 2, 15], [10, 30, 12, 25])
     ordered, concurrent = executable(found, ALONE)
     assert concurrent == 0
-    assert not len(stuck_in_collectives(ordered.calls, match(ordered.calls)))
+    assert not len(stuck_in_collectives(ordered.calls))
     expected, _ = agreed(found, match(found.calls))
     assert ordered.calls.shape.tolist() == expected.calls.shape.tolist()
     for name in ("enter_ns", "leave_ns", "compute_ns"):

@@ -12,8 +12,7 @@ from skelgen.errors import InputError
 from skelgen.events import Events
 from skelgen.matching import match
 from skelgen.ticks import place
-from skelgen.ticks.early_returns import agreed, meet_in_several
-from skelgen.ticks.kernel import stuck_in_collectives
+from skelgen.ticks.early_returns import agreed, meet_in_several, stuck_in_collectives
 from tests.builders import events
 from tests.random_programs import random_program
 
@@ -52,7 +51,7 @@ def test_a_root_that_left_early_stands_behind_what_the_others_came_to_first():
         "50 60; 70 80; 95 100",
     )
     matching = match(found.calls)
-    assert stuck_in_collectives(found.calls, matching).tolist() == [0, 3]
+    assert stuck_in_collectives(found.calls).tolist() == [0, 3]
     with pytest.raises(InputError, match="wait for each other"):
         place(found.calls, matching)
     ordered, matching = agreed(found, matching)
@@ -157,6 +156,4 @@ def test_collectives_agree_where_the_clock_finds_no_circle(seed):
     calls = random_program(random.Random(seed)).calls
     matching = match(calls)
     place(calls, matching)
-    assert not len(stuck_in_collectives(calls, matching))
-    narrow = match(calls, completions=False, narrow=True)
-    assert not len(stuck_in_collectives(calls, narrow))
+    assert not len(stuck_in_collectives(calls))

@@ -88,10 +88,10 @@ def _completions(events: Events, own: slice) -> Iterator[MovedCompletion]:
         groups = _alike(pool, calls)
         if all(_agree(group, calls) for group in groups):
             continue
-        works, work_ns = _works_between(pool, calls), calls.work_ns.tolist()
+        works = _works_between(pool, calls)
         for group in groups:
             batches = _batches(group, calls, works)
-            yield from _placed(group, batches, calls, work_ns, own.start)
+            yield from _placed(group, batches, calls, own.start)
 
 
 def _alike(pool: Sequence[Generation], calls: RankCalls) -> list[list[Generation]]:
@@ -181,29 +181,28 @@ def _placed(
     group: Sequence[Generation],
     batches: Sequence[_Batch],
     calls: RankCalls,
-    work_ns: Sequence[int],
     first: int,
 ) -> Iterator[MovedCompletion]:
     """Find where the calls of generations complete their batches.
 
     They are counted from those of all ranks, of which the rank's own begin at `first`.
-    `work_ns` is that of its calls.
     """
     edges = [0, *accumulate(len(batch.members) for batch in batches)]
-    places, latest = _places_of_batches(group, batches, calls, edges), len(work_ns) - 1
     members = np.concatenate([batch.members for batch in batches])
+    done = np.stack([one.done for one in group])[:, members]
     posts = np.stack([one.posts for one in group])[:, members] + first
+    places = _places_of_batches(
+        group, batches, calls, np.maximum.reduceat(done, edges[:-1], axis=1)
+    )
     for row, creators in zip(places, posts, strict=True):
-        call, reached_ns = 0, 0
-        for number, (at, at_ns) in enumerate(row):
+        reached_ns = 0
+        for number, (call, at_ns, begin_ns, most_ns) in enumerate(row):
             which = creators[edges[number] : edges[number + 1]]
             batch = batches[number]
             if batch.place % 2:
-                yield MovedCompletion(at + first, which)
+                yield MovedCompletion(call + first, which)
                 continue
-            call, reached_ns = max(at, call), max(at_ns, reached_ns)
-            begin_ns, most_ns = work_ns[call - 1], work_ns[min(call, latest)]
-            reached_ns = min(max(reached_ns, begin_ns), most_ns)
+            reached_ns = min(max(at_ns, reached_ns, begin_ns), most_ns)
             source = batch.source + first
             yield MovedCompletion(call + first, which, source, reached_ns, begin_ns)
 
@@ -212,11 +211,12 @@ def _places_of_batches(
     group: Sequence[Generation],
     batches: Sequence[_Batch],
     calls: RankCalls,
-    edges: Sequence[int],
-) -> list[list[tuple[int, int]]]:
+    last: _Integers,
+) -> list[list[tuple[int, int, int, int]]]:
     """Return before which call each generation has each batch complete, and when [ns].
 
-    `edges` says where the members of each batch begin among those of all.
+    Behind the moment stand the ends of the calls before and at the place [ns]. `last`
+    is the call that completes the last request of each batch of each generation.
     """
     before, work = calls.anchors_before, calls.work_ns
     begin, end = np.array([(one.begin, one.end) for one in group]).T[:, :, None]
@@ -226,15 +226,13 @@ def _places_of_batches(
     anchor = calls.anchor_call[np.minimum(number, len(calls.anchor_call) - 1)]
     following = np.where(number < before[end], anchor, end)
     since = calls.anchor_call[number - 1]
-    members = np.concatenate([batch.members for batch in batches])
-    done = np.stack([one.done for one in group])[:, members]
-    last = np.maximum.reduceat(done, edges[:-1], axis=1)
     own = last > since  # it is its own place: the others of it are there too
     at_ns = np.where(own, work[last], work[since] + work_ns)
     at = np.searchsorted(work, at_ns, side="right")
     at = np.minimum(np.maximum(at, since + 1), following)
-    at = np.where(place % 2, following, np.where(own, last + 1, at))
-    return [
-        list(zip(*row, strict=True))
-        for row in zip(at.tolist(), at_ns.tolist(), strict=True)
-    ]
+    at = np.where(place % 2, 0, np.where(own, last + 1, at))
+    call = np.maximum.accumulate(at, axis=1)
+    begin_ns, most_ns = work[call - 1], work[np.minimum(call, len(work) - 1)]
+    call = np.where(place % 2, following, call)
+    columns = np.stack([call, at_ns, begin_ns, most_ns], axis=2)
+    return [list(map(tuple, row)) for row in columns.tolist()]

@@ -1,7 +1,7 @@
 /*
- * Each rank broadcasts on a communicator of its own before it hears of the other one. Works where
- * the root of a short broadcast goes on before all have come, as in all libraries; the standard
- * does not promise it.
+ * Each rank broadcasts on a communicator of its own before it hears of the other one. That ends
+ * where the root of a short broadcast goes on before all have come, which the standard does not
+ * promise.
  */
 #include <mpi.h>
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Events
-from skelgen.events.reorder import reorder
 from skelgen.matching.replay import replay
 from skelgen.matching.thread_order import depend
 from skelgen.matching.types import Matching
@@ -59,12 +58,3 @@ def order_of_threads(
     matching = matching or match(events.calls)
     times_ns = events.enter_ns, events.leave_ns
     return replay(depend(events.calls, matching, events.threads, *times_ns))
-
-
-def matched(events: Events) -> tuple[Events, Matching]:
-    """Match calls, those of threads in an order that one thread can execute."""
-    matching = match(events.calls)
-    if not overlapping(events):
-        return events, matching
-    events = reorder(events, order_of_threads(events, matching))
-    return events, match(events.calls)

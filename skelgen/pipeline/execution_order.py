@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
 from skelgen.events.reorder import move, reorder_calls
+from skelgen.matching import Matching, match
 from skelgen.matching.threads import order_of_threads, overlapping
-from skelgen.pipeline.build_team import Team
+from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.ticks.early_returns import (
     meet_in_several,
     meetings,
@@ -45,6 +46,18 @@ def executable(events: Events, team: Team) -> tuple[Events, int]:
     return _without_circles(events, team), concurrent
 
 
+def matched(events: Events) -> tuple[Events, Matching]:
+    """Match the calls of a run, in an order that one thread for each rank can execute.
+
+    Parameters
+    ----------
+    events : Events
+        Of all ranks.
+    """
+    events, _ = executable(events, ALONE)
+    return events, match(events.calls)
+
+
 def _in_one_thread(events: Events, team: Team) -> Events:
     if events.threads is None:
         events = replace(events, threads=np.zeros(len(events.calls), np.uint16))
@@ -52,11 +65,14 @@ def _in_one_thread(events: Events, team: Team) -> Events:
 
 
 def _without_circles(events: Events, team: Team) -> Events:
-    """Put collectives in one order that ranks left before all had come."""
+    """Put collectives in one order that ranks left before all had come.
+
+    Times stay at the places: the calls before one that moves happened when they did.
+    """
     if not meet_in_several(events.calls) or _collectives_agree(events.calls, team):
         return events
     moved = _reordered(events, team, _TIMES, order_without_circles)
-    return replace(events, calls=moved.calls)  # times stay at the places
+    return replace(events, calls=moved.calls)
 
 
 def _collectives_agree(calls: Calls, team: Team) -> bool:

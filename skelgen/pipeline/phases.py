@@ -19,7 +19,6 @@ from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable_output import check_file
 from skelgen.matching import Matching
-from skelgen.matching.threads import matched
 from skelgen.phases import store
 from skelgen.phases.extract import extract
 from skelgen.phases.sign import sign
@@ -28,6 +27,7 @@ from skelgen.phases.string import logical_trace
 from skelgen.phases.thresholds import FEWEST_OCCURRENCES
 from skelgen.phases.types import Parameters, Phases
 from skelgen.pipeline.call_observers import SeenCalls
+from skelgen.pipeline.execution_order import matched
 from skelgen.pipeline.page_file import has_page
 from skelgen.pipeline.provenance import provenance_of
 from skelgen.pipeline.source_kinds import is_run
@@ -35,7 +35,6 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.symbols.cluster import clusters_of
 from skelgen.symbols.types import Clusters
 from skelgen.ticks import place
-from skelgen.ticks.early_returns import agreed
 from skelgen.ticks.table import TickTable, tick_table
 from skelgen.trace import Trace, open_trace
 from skelgen.web.fill import PICTURE_BEGINS
@@ -151,7 +150,7 @@ def ticks(
     progress : Progress
     """
     _check_files(None, picture, force=force)
-    events, matching = agreed(*matched(collect(open_trace(folder, progress), progress)))
+    events, matching = matched(collect(open_trace(folder, progress), progress))
     calls = events.calls
     table = tick_table(calls, matching, place(calls, matching), first, count)
     if picture is not None:
@@ -198,7 +197,7 @@ def clocked(
     progress.start("finding the phases", 3)
     events = collect(run)
     progress.advance(1)
-    events, matching = agreed(*matched(events))
+    events, matching = matched(events)
     progress.advance(1)
     symbols = clusters_of(events.calls, matching)
     unused: dict[str, Any] = {

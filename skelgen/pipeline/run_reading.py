@@ -58,8 +58,8 @@ def read_run(run: Trace, progress: Progress = NO_PROGRESS) -> RunReading:
 def _look(events: Events) -> SeenCalls:
     """Return wait states and timeline."""
     # What only pages show is loaded when one is drawn.
-    from skelgen.matching.threads import matched
     from skelgen.pipeline.call_observers import SeenCalls
+    from skelgen.pipeline.execution_order import matched
     from skelgen.timeline import joined, lanes_of
 
     seen = SeenCalls()

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
 from skelgen.events.parts import ranks_in, ranks_together
-from skelgen.events.reorder import reorder_calls
 from skelgen.matching import Matching, match
 from skelgen.matching.roles import shape_table
 from skelgen.matching.threads import order_of_threads
@@ -111,7 +110,7 @@ def order_without_circles(events: Events) -> NDArray[np.int64]:
     order = np.arange(len(calls))
     moving = np.zeros(len(calls.shapes), bool)
     while True:
-        stuck = order[stuck_in_collectives(reorder_calls(calls, order))]
+        stuck = order[stuck_in_collectives(replace(calls, shape=calls.shape[order]))]
         kinds = calls.shape[stuck[np.isin(stuck, early)]]
         if moving[kinds].all():
             return order
@@ -149,21 +148,3 @@ def _order_with_threads(
     threads[early] = 1 + communicator % (_MOST_THREADS - 1)
     taken = replace(events, threads=threads, leave_ns=leave_ns)
     return order_of_threads(taken, matching)
-
-
-def agreed(events: Events, matching: Matching) -> tuple[Events, Matching]:
-    """Put the collectives of a run in one order where they wait for each other.
-
-    Times stay at the places: the calls before one that moves happened when they did.
-
-    Parameters
-    ----------
-    events : Events
-    matching : Matching
-        Of those events.
-    """
-    calls = events.calls
-    if not meet_in_several(calls) or not len(stuck_in_collectives(calls)):
-        return events, matching
-    calls = reorder_calls(calls, order_without_circles(events))
-    return replace(events, calls=calls), match(calls)

@@ -8,39 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.events import Events
 from skelgen.events.reorder import reorder
 from skelgen.matching import match, replay
 from skelgen.matching.thread_order import depend
-from skelgen.matching.threads import matched, order_of_threads, overlapping
+from skelgen.matching.threads import order_of_threads, overlapping
+from skelgen.pipeline.execution_order import matched
 from skelgen.ticks import place
 from tests.builders import events
 from tests.damage import scramble
 from tests.threaded import finishes, random_threads
+from tests.timed_calls import names, timed
 from tests.twins import matching_replay as twin
 
 seeds = st.integers(0, 2**32)
 
 
-def threaded(text: str, *times: str) -> Events:
-    """Read a trace of calls, each with its thread, and when it was entered and left."""
-    found = events(text)
-    rows = [word.split() for rank in times for word in rank.split(";")]
-    threads, enter, leave = np.array(rows, np.int64).T
-    return replace(
-        found, threads=threads.astype(np.uint16), enter_ns=enter, leave_ns=leave
-    )
-
-
-def names(found: Events) -> list[list[str]]:
-    calls = found.calls
-    every = [calls.functions[n][4:] for n in calls.shapes["function"][calls.shape]]
-    return [every[a:b] for a, b in zip(calls.first[:-1], calls.first[1:], strict=True)]
-
-
 def test_a_call_entered_early_and_left_late_stands_behind_what_it_depends_on():
     # Thread 0 of rank 0 waits for what rank 1 sends after it heard from thread 1.
-    found = threaded(
+    found = timed(
         """
         rank 0
           Recv from=1 tag=1 bytes=8
@@ -63,7 +48,7 @@ def test_a_call_entered_early_and_left_late_stands_behind_what_it_depends_on():
 
 def test_collectives_of_two_threads_come_into_one_order_on_all_ranks():
     # The threads enter the collectives of their communicators in opposite orders.
-    found = threaded(
+    found = timed(
         """
         comm one members=0,1
         comm two members=0,1
@@ -83,7 +68,7 @@ def test_collectives_of_two_threads_come_into_one_order_on_all_ranks():
 
 
 def test_requests_keep_their_names_when_others_are_made_in_between():
-    found = threaded(
+    found = timed(
         """
         rank 0
           Recv from=1 tag=1 bytes=8
@@ -108,7 +93,7 @@ def test_requests_keep_their_names_when_others_are_made_in_between():
 
 def test_messages_of_one_channel_keep_their_order():
     # The second receive of the channel was left first: it got the first message late.
-    found = threaded(
+    found = timed(
         """
         rank 0
           Recv from=1 tag=1 bytes=8
@@ -125,7 +110,7 @@ def test_messages_of_one_channel_keep_their_order():
 
 
 def test_a_message_between_threads_of_a_rank_has_its_send_first():
-    found = threaded(
+    found = timed(
         """
         ranks 2
         rank 0
@@ -139,7 +124,7 @@ def test_a_message_between_threads_of_a_rank_has_its_send_first():
 
 
 def test_calls_that_did_not_overlap_stay_where_they_are():
-    found = threaded(
+    found = timed(
         """
         rank 0
           Send to=1 tag=1 bytes=8

@@ -1,16 +1,12 @@
 """The own calls of a process come into an order that one thread can execute."""
 
-from dataclasses import replace
-
-import numpy as np
-
-from skelgen.events import Events
-from skelgen.matching import match
-from skelgen.matching.threads import matched
+from skelgen.events.reorder import reorder
+from skelgen.matching.threads import order_of_threads
 from skelgen.pipeline.build_team import ALONE
 from skelgen.pipeline.execution_order import executable
-from skelgen.ticks.early_returns import agreed, stuck_in_collectives
+from skelgen.ticks.early_returns import order_without_circles, stuck_in_collectives
 from tests.builders import events
+from tests.timed_calls import timed
 
 THREADS = """
     rank 0
@@ -35,17 +31,11 @@ CROSSED = """
 """
 
 
-def timed(text: str, enter: list[int], leave: list[int]) -> Events:
-    found = events(text)
-    times = {"enter_ns": np.array(enter), "leave_ns": np.array(leave)}
-    return replace(found, compute_ns=np.arange(len(enter)), **times)
-
-
 def test_threads_get_the_order_that_matching_finds():
-    found = timed(THREADS, [10, 12, 20, 95, 15, 50, 85], [90, 13, 40, 99, 45, 80, 90])
-    found = replace(found, threads=np.array([0, 1, 1, 1, 0, 0, 0], np.uint16))
+    first, second = "0 10 90; 1 12 13; 1 20 40; 1 95 99", "0 15 45; 0 50 80; 0 85 90"
+    found = timed(THREADS, first, second)
     ordered, concurrent = executable(found, ALONE)
-    expected, _ = matched(found)
+    expected = reorder(found, order_of_threads(found))
     assert concurrent == 1
     for name in ("shape", "ages", "size_bytes"):
         one, other = (getattr(each.calls, name) for each in (ordered, expected))
@@ -55,12 +45,12 @@ def test_threads_get_the_order_that_matching_finds():
 
 
 def test_collectives_get_one_order_and_times_stay():
-    found = timed(CROSSED, [0, 20, 2, 15], [10, 30, 12, 25])
+    found = timed(CROSSED, "0 10; 20 30", "2 12; 15 25")
     ordered, concurrent = executable(found, ALONE)
     assert concurrent == 0
     assert not len(stuck_in_collectives(ordered.calls))
-    expected, _ = agreed(found, match(found.calls))
-    assert ordered.calls.shape.tolist() == expected.calls.shape.tolist()
+    order = order_without_circles(found)
+    assert ordered.calls.shape.tolist() == found.calls.shape[order].tolist()
     for name in ("enter_ns", "leave_ns", "compute_ns"):
         assert getattr(ordered, name) is getattr(found, name)
 

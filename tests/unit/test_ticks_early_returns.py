@@ -1,36 +1,21 @@
 """Collectives that ranks called in different orders come into one."""
 
 import random
-from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.events import Events
 from skelgen.matching import match
+from skelgen.pipeline.execution_order import matched
 from skelgen.ticks import place
-from skelgen.ticks.early_returns import agreed, meet_in_several, stuck_in_collectives
+from skelgen.ticks.early_returns import meet_in_several, stuck_in_collectives
 from tests.builders import events
 from tests.random_programs import random_program
+from tests.timed_calls import names, timed
 
 TWO = "comm one members=0,1\ncomm two members=0,1\n"
-
-
-def timed(text: str, *times: str) -> Events:
-    """Read a trace of calls, and when each was entered and left."""
-    found = events(text)
-    rows = [word.split() for rank in times for word in rank.split(";")]
-    enter, leave = np.array(rows, np.int64).T
-    return replace(found, enter_ns=enter, leave_ns=leave)
-
-
-def names(found: Events) -> list[list[str]]:
-    calls = found.calls
-    every = [calls.functions[n][4:] for n in calls.shapes["function"][calls.shape]]
-    return [every[a:b] for a, b in zip(calls.first[:-1], calls.first[1:], strict=True)]
 
 
 def test_a_root_that_left_early_stands_behind_what_the_others_came_to_first():
@@ -54,7 +39,7 @@ def test_a_root_that_left_early_stands_behind_what_the_others_came_to_first():
     assert stuck_in_collectives(found.calls).tolist() == [0, 3]
     with pytest.raises(InputError, match="wait for each other"):
         place(found.calls, matching)
-    ordered, matching = agreed(found, matching)
+    ordered, matching = matched(found)
     assert names(ordered) == [["Reduce", "Bcast", "Barrier"]] * 2
     assert place(ordered.calls, matching).tolist() == [1, 2, 3] * 2
     assert ordered.enter_ns is found.enter_ns
@@ -75,7 +60,7 @@ def test_each_rank_may_be_the_root_that_left_early():
         "0 10; 20 30",
         "2 12; 15 25",
     )
-    ordered, matching = agreed(found, match(found.calls))
+    ordered, matching = matched(found)
     assert place(ordered.calls, matching).tolist() == [1, 2] * 2
 
 
@@ -101,7 +86,7 @@ def test_only_calls_of_a_kind_that_ranks_would_wait_in_move():
         "5 25; 30 35; 45 50; 75 90",
         "500 510",
     )
-    ordered, matching = agreed(found, match(found.calls))
+    ordered, matching = matched(found)
     assert names(ordered)[0] == ["Bcast", "Recv", "Reduce", "Bcast"]
     assert place(ordered.calls, matching)[:4].tolist() == [1, 3, 4, 5]
 
@@ -120,7 +105,7 @@ def test_a_circle_that_times_do_not_explain_stays():
         "0 300; 310 400",
         "0 400; 250 420",
     )
-    ordered, matching = agreed(found, match(found.calls))
+    ordered, matching = matched(found)
     assert names(ordered) == names(found)
     with pytest.raises(InputError, match="wait for each other"):
         place(ordered.calls, matching)
@@ -140,9 +125,8 @@ def test_an_order_that_all_ranks_keep_stays_as_it_is():
         "0 10; 20 60",
         "30 40; 50 60",
     )
-    matching = match(found.calls)
     assert meet_in_several(found.calls)
-    assert agreed(found, matching) == (found, matching)
+    assert matched(found)[0] is found
 
 
 def test_one_communicator_has_one_order():

@@ -33,5 +33,9 @@ setup(
     cffi_modules=[f"skelgen/_kernels/build.py:{name}" for name in KERNELS],
     cmdclass={"build_py": BuildWithShare},
     # Kernels use the limited API of Python only: one wheel is for all later versions.
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    # As many are compiled at once as there are cores.
+    options={
+        "bdist_wheel": {"py_limited_api": "cp311"},
+        "build_ext": {"parallel": True},
+    },
 )

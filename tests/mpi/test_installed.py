@@ -132,7 +132,8 @@ def environment(folder: Path, what: Sequence[str | Path], **variables: str) -> P
     venv.create(folder)
     python = folder / "bin/python"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
-    done([*pip, *what], folder, **variables)
+    # What is not imported need not be compiled by Python.
+    done([*pip, "--no-compile", *what], folder, **variables)
     return python.parent
 
 

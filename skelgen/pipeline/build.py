@@ -202,8 +202,9 @@ def _written(
         computation = computation_of(
             source, signature, options.compute_mix, options.method
         )
-        files = _files(plan, computation)
+        files = dict(render(plan, calibration=computation.speed))
         long = _told_length(plan, files)
+        files |= _beside(plan, computation)
         phases = _phases(source, signature, progress, seen)
         described = _described(plan, computation, run, seen)
         files[FACTS_FILE] = described.text()
@@ -329,10 +330,9 @@ def _described(
     )
 
 
-def _files(plan: Plan, computation: Computation) -> dict[str, str]:
-    """Return the program, its signature, and what its computation consists of."""
-    files = dict(render(plan, calibration=computation.speed))
-    files[SIGNATURE_FILE] = signature_text(plan.signature)
+def _beside(plan: Plan, computation: Computation) -> dict[str, str]:
+    """Return the signature, and what the computation consists of."""
+    files = {SIGNATURE_FILE: signature_text(plan.signature)}
     if computation.fitted is not None:
         files[MIX_FILE] = mix_text(computation.fitted)
     return files

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from skelgen.errors import InputError
+from skelgen.loops import Nest
 from skelgen.signature import Signature
-from skelgen.skeleton.emit.program_length import doubts_of_length
-from skelgen.skeleton.thresholds import LINES_WARNED, MOST_LINES
+from skelgen.skeleton.emit.program_length import check_steps, doubts_of_length
+from skelgen.skeleton.plan import plan
+from skelgen.skeleton.share.routines import routines
+from skelgen.skeleton.thresholds import LINES_WARNED, MOST_LINES, MOST_PROGRAM_ITEMS
 from tests.builders import events
 from tests.summaries import build
 
@@ -58,3 +64,19 @@ def test_a_longer_program_is_refused_in_one_line_that_says_what_to_do() -> None:
         "skelgen phases",
     ):
         assert words in said
+
+
+def test_far_too_many_calls_are_refused_before_they_are_written() -> None:
+    known = signature()
+    (routine,) = routines(plan(known, 1.5))
+    leaves = np.zeros(MOST_PROGRAM_ITEMS + 1, np.int32)
+    nest = Nest(
+        leaves, leaves, np.zeros(len(leaves) + 1, np.int64), np.zeros((0, 2), np.int64)
+    )
+    listed = replace(routine, nests=(nest,))
+    assert listed.in_turn
+    for one, most in ((routine, MOST_LINES), (listed, MOST_LINES // 3)):
+        step = one.steps[0]
+        check_steps([replace(one, steps=(step,) * most)], known)
+        with pytest.raises(InputError, match=r"would have more than 2000\d lines"):
+            check_steps([replace(one, steps=(step,) * (most + 1))], known)

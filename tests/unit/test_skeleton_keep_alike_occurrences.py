@@ -83,3 +83,13 @@ def test_kinds_have_one_symbol_and_are_few_or_near(seed: int, most: int) -> None
     assert symbols <= alike.kinds
     # A symbol has no more kinds than leaves, which may move more.
     assert alike.kinds <= max(symbols, most)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_where_more_kinds_are_left_than_wanted_none_can_be_joined(seed: int) -> None:
+    signature = build(random_program(random.Random(seed), calls=300)).signature
+    least = alike_occurrences(signature, 0)
+    more = alike_occurrences(signature, least.kinds - 1)
+    assert more.kinds == least.kinds
+    for kind, other in zip(more.kind, least.kind, strict=True):
+        assert kind.tolist() == other.tolist()

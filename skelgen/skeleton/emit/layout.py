@@ -101,7 +101,8 @@ def _commented_run(statements: Sequence[Statement], begin: int) -> list[Statemen
     """
     run: list[Statement] = []
     column, last = 0, COLUMNS
-    for statement in statements[begin:]:
+    for at in range(begin, len(statements)):
+        statement = statements[at]
         if not statement.comment or len(statement.lines) > 1:
             break
         column = max(column, width(statement.lines[-1]) + 1)

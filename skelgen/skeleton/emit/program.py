@@ -42,6 +42,7 @@ from skelgen.skeleton.emit.fragments import (
 from skelgen.skeleton.emit.functions import written
 from skelgen.skeleton.emit.helpers import Needs, followed
 from skelgen.skeleton.emit.layout import COLUMNS, width, wrap
+from skelgen.skeleton.emit.program_length import check_steps
 from skelgen.skeleton.emit.ranks import condition, ranks_text
 from skelgen.skeleton.emit.texts import (
     Function,
@@ -69,7 +70,7 @@ def program_text(plan: Plan, calibration: ComputeCalibration) -> str:
     Raises
     ------
     InputError
-        When the plan holds what a skeleton cannot repeat.
+        When the plan holds what a skeleton cannot repeat, or far too many calls.
     """
     plan = replace(plan, programs=plan.served or plan.programs)
     signature, pieces = plan.signature, _pieces(plan)
@@ -165,6 +166,7 @@ class _Pieces:
 
 def _pieces(plan: Plan) -> _Pieces:
     signature, joined = plan.signature, routines(plan)
+    check_steps(joined, signature)
     steps = [step for routine in joined for step in routine.steps]
     used = {step.family for step in steps} | {_WORLD}
     topologies = {step.family for step in steps if step.info.neighbourhood}

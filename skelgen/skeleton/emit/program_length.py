@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from skelgen.errors import InputError
 from skelgen.signature import Signature
+from skelgen.skeleton.share.routines import Routine
 from skelgen.skeleton.thresholds import (
     COMPILED_KIB_PER_LINE,
     COMPILED_S_PER_LINE,
@@ -44,20 +46,47 @@ def doubts_of_length(program: str, signature: Signature) -> tuple[str, ...]:
         When it has more than `MOST_LINES` lines.
     """
     lines = program.count("\n")
-    items = sum(len(group.nest) for group in signature.groups)
-    found = f"skeleton.c has {lines} lines, for the signature has {items}"
     if lines > MOST_LINES:
-        raise InputError(
-            f"{found} items: the calls follow no pattern; expected at most "
-            f"{MOST_LINES} lines: {_ADVICE}, or predict from the phases with skelgen "
-            "phases"
-        )
+        raise _too_long(f"has {lines}", signature)
     code = lines - len(_NUMBERS.findall(program))
     if code <= LINES_WARNED:
         return ()
     cost_s = code * COMPILED_S_PER_LINE
     memory = format_bytes(code * COMPILED_KIB_PER_LINE * _KIB)
     return (
-        f"{found} items: compiling it takes up to {format_seconds(cost_s)} and "
-        f"{memory} of memory; {_ADVICE}",
+        f"{_found(f'has {lines}', signature)}: compiling it takes up to "
+        f"{format_seconds(cost_s)} and {memory} of memory; {_ADVICE}",
+    )
+
+
+def check_steps(routines: Sequence[Routine], signature: Signature) -> None:
+    """Refuse a program whose calls alone are too long, before it is written.
+
+    Each step is a call; in a list of steps it has a label and a break as well.
+
+    Parameters
+    ----------
+    routines : sequence of Routine
+    signature : Signature
+        What they were planned from.
+
+    Raises
+    ------
+    InputError
+        When they have more than `MOST_LINES` lines.
+    """
+    lines = sum((3 if one.in_turn else 1) * len(one.steps) for one in routines)
+    if lines > MOST_LINES:
+        raise _too_long(f"would have more than {lines}", signature)
+
+
+def _found(lines: str, signature: Signature) -> str:
+    items = sum(len(group.nest) for group in signature.groups)
+    return f"skeleton.c {lines} lines, for the signature has {items} items"
+
+
+def _too_long(lines: str, signature: Signature) -> InputError:
+    return InputError(
+        f"{_found(lines, signature)}: the calls follow no pattern; expected at most "
+        f"{MOST_LINES} lines: {_ADVICE}, or predict from the phases with skelgen phases"
     )

@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skelgen.skeleton.keep.alike_occurrences import alike_occurrences
+from skelgen.skeleton.keep.alike_occurrences import (
+    AlikeOccurrences,
+    alike_occurrences,
+)
 from skelgen.skeleton.keep.merged_leaves import merged_leaves
 from skelgen.skeleton.passes.call_quantities import CallQuantities
 from skelgen.skeleton.passes.draft import Draft
@@ -37,14 +40,16 @@ class AlikePlaces:
 
     def rewrite(self, draft: Draft) -> Draft:
         """Return the draft with programs of fewer operations, still fewer if long."""
-        found = self._rewritten(draft, MOST_KINDS)
-        if sum(len(one.nest) for one in found.programs) <= MOST_LISTED_ITEMS:
+        alike = alike_occurrences(draft.signature, MOST_KINDS)
+        found = self._rewritten(draft, alike)
+        listed = sum(len(one.nest) for one in found.programs)
+        # Where more kinds are left, each symbol has one: nothing more can be joined.
+        if listed <= MOST_LISTED_ITEMS or alike.kinds > MOST_KINDS:
             return found
-        return self._rewritten(draft, 0)
+        return self._rewritten(draft, alike_occurrences(draft.signature, 0))
 
-    def _rewritten(self, draft: Draft, kinds: int) -> Draft:
+    def _rewritten(self, draft: Draft, alike: AlikeOccurrences) -> Draft:
         expansion, strings = draft.expansion, draft.strings
-        alike = alike_occurrences(draft.signature, kinds)
         signature, leaf = merged_leaves(draft.signature, expansion, alike)
         offset = np.repeat(expansion.offsets(draft.calls.first), np.diff(strings.first))
         called = strings.call != INSERTED

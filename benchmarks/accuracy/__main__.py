@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--methods", type=_methods, default=METHODS, help="how skeletons are built")
     add("--scenarios", help="numbers; quiet references are added")
     add("--repeats", type=int)
+    add("--beside", type=int, default=2, help="skeletons before the application, even")
     add("--stretch", type=float, default=1.0, help="multiplies all applications' steps")
     add("--hosts", type=int, default=2)
     add("--quiet", default="1gbit", help="rate of quiet links")
@@ -155,12 +156,15 @@ def _design(options: argparse.Namespace) -> Design:
         raise UsageError(
             f"--scenarios {options.scenarios}: expected some of {','.join(known)}"
         )
+    if options.beside < 2 or options.beside % 2:
+        raise UsageError(f"--beside {options.beside}: expected an even number")
     return Design(
         lengths_s=_times_s("--lengths", options.lengths),
         other_lengths_s=_times_s("--other-lengths", options.other_lengths),
         scenarios=tuple(known[word] for word in words),
         repeats=options.repeats,
         kinds=options.methods,
+        beside=options.beside,
     )
 
 

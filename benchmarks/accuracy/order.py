@@ -5,10 +5,11 @@ the machine in one scenario and not in the quiet one. So within a *block* (one s
 every skeleton runs right before and right after the application, in mirrored order:
 whatever drifts linearly cancels in each block. The application runs twice: equal runs
 of programs that live in caches differ by 10 %. Skeletons run four times: short runs
-differ more, and `skelgen predict` makes three at least. All predictions share the quiet
-times, so a quiet block stands before, between and behind all others, with two runs of
-all. Odd repeats take all blocks backwards. All applications have their first repeat
-before any has its second.
+differ more, and `skelgen predict` makes three at least. Where they differ by far more,
+beside competitors on all nodes, it makes more, and so does ``--beside``. All
+predictions share the quiet times, so a quiet block stands before, between and behind
+all others, with two runs of all. Odd repeats take all blocks backwards. All
+applications have their first repeat before any has its second.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ class Design:
     repeats : int
     kinds : tuple of str
         How skeletons are built.
+    beside : int
+        Runs of each skeleton on each side of the application, where others share the
+        nodes: an even number.
     """
 
     lengths_s: tuple[float, ...]
@@ -50,6 +54,7 @@ class Design:
     scenarios: tuple[Scenario, ...]
     repeats: int
     kinds: tuple[str, ...] = METHODS
+    beside: int = 2
 
     def methods(self, scenario: Scenario) -> list[tuple[str, float]]:
         """Return the skeletons that run in a scenario: how built, wanted time [s]."""
@@ -97,5 +102,5 @@ def _block(
         middle.append((scenario.name, SMALL, 0.0))
     if scenario == scenario.reference:  # it comes again
         return [*skeletons, *middle, application, *skeletons[::-1]]
-    twice = [*skeletons, *skeletons[::-1]]
-    return [*twice, *middle, application, *twice]
+    side = [*skeletons, *skeletons[::-1]] * (design.beside // 2)
+    return [*side, *middle, application, *side]

@@ -291,16 +291,20 @@ def test_runs_of_what_another_skelgen_builds_are_not_added_to_a_file(
 class TestOrder:
     DESIGN = Design((2.0, 1.0), (1.0,), SCENARIOS[1:], 2)
 
-    def test_skeletons_stand_around_the_application_in_mirrored_order(self) -> None:
+    @pytest.mark.parametrize("beside", [2, 6])
+    def test_skeletons_stand_around_the_application_in_mirrored_order(
+        self, beside: int
+    ) -> None:
+        design = replace(self.DESIGN, beside=beside)
         for repeat in range(2):
-            for scenario, keys in trials(self.DESIGN, "a", repeat, small=False):
+            for scenario, keys in trials(design, "a", repeat, small=False):
                 runs = [(key.what, key.length_s) for key in keys]
                 assert runs == runs[::-1]
                 assert runs[len(runs) // 2] == ("application", 0.0)
                 counted = Counter(runs)
                 assert counted.pop(("application", 0.0)) == 2
                 quiet = scenario == scenario.reference
-                assert set(counted.values()) == {2 if quiet else 4}
+                assert set(counted.values()) == {2 if quiet else 2 * beside}
 
     def test_quiet_blocks_stand_around_all_others(self) -> None:
         design = replace(self.DESIGN, scenarios=SCENARIOS[1:6])
@@ -439,6 +443,7 @@ class TestOptions:
             ["--lengths", "x"],
             ["--lengths", "inf"],
             ["--other-lengths", "1,-2"],
+            ["--beside", "3"],
         ],
     )
     def test_a_wish_that_cannot_be_met_is_named(self, words: list[str]) -> None:

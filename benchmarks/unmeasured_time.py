@@ -1,6 +1,6 @@
 """By how much is what was not measured of an application slower than what was?
 
-``python benchmarks/unmeasured_time.py [--apps hydro,...] [--stretch 0.5] [--keep DIR]``
+``python benchmarks/unmeasured_time.py [--apps all] [--stretch 0.3] [--keep FOLDER]``
 
 `skelgen measure` scales the time that no measured phase covers as the phases that it
 measured: by their time here over their time in the recording. The programs of
@@ -257,10 +257,14 @@ def show_fit(cases: Sequence[Case]) -> None:
     """Print how good the rule is, and one that is fitted with and without each."""
     ruled = sum(inside_rule(one) for one in cases)
     print(f"\ninside the rule's interval: {ruled} of {len(cases)}")
+    names = {one.application for one in cases}
+    if len(names) < 2:
+        print("nothing is fitted: that takes two programs with time that is unmeasured")
+        return
     spread, worth = fitted(cases)
     left_out = {
         name: fitted([one for one in cases if one.application != name])
-        for name in {one.application for one in cases}
+        for name in names
     }
     spreads, worths = zip(*left_out.values(), strict=True)
     print(
@@ -273,14 +277,17 @@ def show_fit(cases: Sequence[Case]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--apps", help="names; all when not given")
-    parser.add_argument("--stretch", type=float, default=0.5)
+    parser.add_argument("--apps", default="adaptive-mesh,jacobi", help="names, or all")
+    parser.add_argument(
+        "--stretch", type=float, default=0.3, help="multiplies the programs' steps"
+    )
     parser.add_argument("--keep", type=Path, help="folder for runs and results")
     options = parser.parse_args()
     os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
     if reason := lacking():
-        sys.exit(f"unmeasured_time: {reason}")
-    wanted = set(options.apps.split(",")) if options.apps else None
+        print(f"unmeasured_time: {reason}", file=sys.stderr)
+        return
+    wanted = None if options.apps == "all" else set(options.apps.split(","))
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.keep or Path(temporary)).absolute()
         folder.mkdir(parents=True, exist_ok=True)

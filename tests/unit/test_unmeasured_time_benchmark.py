@@ -69,3 +69,13 @@ def test_equal_ratios_make_the_rest_known_better() -> None:
     assert unmeasured_time.known(equal, 0.4, 2.0)[0] == pytest.approx(0.231, abs=0.001)
     assert unmeasured_time.known(one, 0.4, 2.0) == (pytest.approx(0.4), 2.0)
     assert unmeasured_time.half_width(2.0) == pytest.approx(2.92, rel=0.02)
+
+
+def test_one_program_alone_is_judged_but_nothing_is_fitted(capsys) -> None:
+    unmeasured_time.show_fit([case("p", 3, 0.1, 0.5), case("p", 3, 0.1, 1.0)])
+    said = capsys.readouterr().out
+    assert "interval: 1 of 2" in said
+    assert "nothing is fitted" in said
+    unmeasured_time.show_fit([])
+    unmeasured_time.show_fit([case(name, 3, 0.1, 0.5) for name in "pq"])
+    assert "each program by the others: 100%" in capsys.readouterr().out

@@ -8,7 +8,7 @@ benchmarks/accuracy that are installed are recorded on two hosts of a test clust
 (tests/testbed: root, control groups): quiet twice, with one busy process on one host
 and on each, and with slow links. The phases of the first run are looked up in the
 others, call by call, so programs whose calls differ from run to run are left out, and
-scenarios in which less than 1 % of the time is unmeasured. Rows have the measured
+those of which less than 1 % of the time is unmeasured. Rows have the measured
 phases, by how much their ratios differ (spread), and the ratio of the rest over theirs.
 
 Then comes the share of ratios inside the 90 % interval that `measure` gives the rest:
@@ -28,7 +28,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,8 @@ from benchmarks.skeletons import BIN
 from skelgen.errors import SkelgenError
 from skelgen.events import Events, collect
 from skelgen.launch.json_lines import JsonLines
-from skelgen.phase_execution.estimate import unmeasured_share
+from skelgen.models.kernel_times import students
+from skelgen.phase_execution.estimate import told_by, unmeasured_share
 from skelgen.phase_execution.plan import ExecutedExtent, in_one_run
 from skelgen.phases.counts import counted, event_counts
 from skelgen.phases.stored import PhaseSignature
@@ -110,50 +111,59 @@ def boundary_times_s(events: Events, counts: NDArray[np.int64]) -> Floats:
 
 def phase_times_s(phases: Phases, counts: NDArray[np.int64], events: Events) -> Floats:
     """Return the time of each phase of one run in another one [s], by its number."""
-    if (event_counts_of(events) != counts[:, -1]).any():
+    calls = events.calls
+    last = event_counts(calls, np.diff(calls.first)[:, np.newaxis])
+    if (last[:, 0] != counts[:, -1]).any():
         raise RunError("its calls differ from run to run")
     spent_s = np.diff(boundary_times_s(events, counts), axis=1).mean(axis=0)
     found = np.bincount(phases.phase, spent_s, minlength=len(phases.phases))
     return np.asarray(found, np.float64)
 
 
-def event_counts_of(events: Events) -> NDArray[np.int64]:
-    """Return how many calls of each rank count."""
-    counting = counted(events.calls)
-    return np.array([counting[b:e].sum() for b, e in pairwise(events.calls.first)])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The run that phases are found in."""
+    """The run that phases are found in.
+
+    Attributes
+    ----------
+    phases : Phases
+    signature : PhaseSignature
+    counts : (ranks, m) int64 array
+        Where phases begin and end.
+    times_s : (phases,) float64 array
+        [s]
+    numbers : tuple of int
+        Of the phases that would be measured.
+    """
 
     phases: Phases
     signature: PhaseSignature
     counts: NDArray[np.int64]
     times_s: Floats
+    numbers: tuple[int, ...]
 
     @classmethod
     def of(cls, run: Path) -> Reference:
         kept: list[Events] = []
         phases, signature, _ = of_run(run, look=lambda events, _: kept.append(events))
+        if not signature.phases:
+            raise RunError("it has no phases")
         counts = event_counts(kept[0].calls, phases.cut)
-        return cls(phases, signature, counts, phase_times_s(phases, counts, kept[0]))
+        times_s = phase_times_s(phases, counts, kept[0])
+        plan = in_one_run(signature, ExecutedExtent())
+        numbers = sorted({one.phase for one in plan.wanted})
+        return cls(phases, signature, counts, times_s, tuple(numbers))
 
-    def case(self, application: str, scenario: str, run: Path) -> Case | None:
+    @property
+    def unmeasured(self) -> float:
+        """Return the share of the time that the measured phases do not tell [1]."""
+        return unmeasured_share(self.signature, self.numbers)
+
+    def case(self, application: str, scenario: str, run: Path) -> Case:
         """Compare with another run of the program."""
         here_s = phase_times_s(self.phases, self.counts, collect(open_trace(run)))
-        plan = in_one_run(self.signature, ExecutedExtent())
-        numbers = {one.phase for one in plan.wanted}
-        groups = {
-            one.group for one in self.signature.phases if one.phase.number in numbers
-        }
-        told = [
-            one.phase.number - 1 for one in self.signature.phases if one.group in groups
-        ]
-        unmeasured = unmeasured_share(self.signature, numbers)
-        if unmeasured < LEAST_SHARE:
-            return None
-        ratios = [here_s[one - 1] / self.times_s[one - 1] for one in sorted(numbers)]
+        told = [one.number - 1 for one in told_by(self.signature, self.numbers)]
+        ratios = [here_s[one - 1] / self.times_s[one - 1] for one in self.numbers]
         ratio = here_s[told].sum() / self.times_s[told].sum()
         rest_s = here_s.sum() - here_s[told].sum()
         there_s = self.times_s.sum() - self.times_s[told].sum()
@@ -162,7 +172,7 @@ class Reference:
             scenario,
             len(ratios),
             relative_spread(ratios) or 0.0,
-            unmeasured,
+            self.unmeasured,
             math.log(rest_s / there_s / ratio),
         )
 
@@ -185,8 +195,8 @@ def measured(place: Place, cluster: Cluster) -> Iterator[dict[str, Any]]:
     place.record(f"{name}.run")
     yield {"application": name, "scenario": ""}
     reference = Reference.of(folder / f"{name}.run")
-    if not reference.signature.phases:
-        raise RunError("it has no phases")
+    if reference.unmeasured < LEAST_SHARE:
+        return
     for scenario, (busy, rate) in SCENARIOS.items():
         cluster.link("all", rate)
         for host, count in busy.items():
@@ -195,8 +205,7 @@ def measured(place: Place, cluster: Cluster) -> Iterator[dict[str, Any]]:
             place.record("scenario.run")
         finally:
             cluster.load("all", 0)
-        if case := reference.case(name, scenario, folder / "scenario.run"):
-            yield asdict(case)
+        yield asdict(reference.case(name, scenario, folder / "scenario.run"))
 
 
 def likelihood(cases: Sequence[Case], spread: float, worth: float) -> float:
@@ -225,13 +234,6 @@ def density(value: Floats, freedom: Floats) -> Floats:
     return np.asarray(scale - (freedom + 1) / 2 * np.log1p(value**2 / freedom))
 
 
-@cache
-def half_width(freedom: float) -> float:
-    """Return that of the 90 % interval of Student's t; tables do not have fractions."""
-    draws = np.random.default_rng(0).standard_t(freedom, 100_000)
-    return float(np.quantile(np.abs(draws), 0.9))
-
-
 def fitted(cases: Sequence[Case]) -> tuple[float, float]:
     """Return the likeliest spread and worth."""
     return max(product(SPREADS, WORTHS), key=lambda one: likelihood(cases, *one))
@@ -242,7 +244,7 @@ def inside(cases: Sequence[Case], fit: Callable[[str], tuple[float, float]]) -> 
     hits = []
     for one in cases:
         scale, freedom = known(one, *fit(one.application))
-        hits.append(abs(one.log_ratio) <= scale * half_width(freedom))
+        hits.append(abs(one.log_ratio) <= scale * students(freedom))
     return float(np.mean(hits))
 
 

@@ -293,6 +293,14 @@ def events(text: str) -> Events:
     return _Reader(lines).events()
 
 
+def longer(found: Events, times: int) -> Events:
+    """Return events all of whose times are some times as long."""
+    columns = ("enter_ns", "leave_ns", "compute_ns", "begin_ns", "end_ns", "tail_ns")
+    return dataclasses.replace(
+        found, **{name: getattr(found, name) * times for name in columns}
+    )
+
+
 def calls(text: str) -> Calls:
     """Read the calls of a trace that is written as text."""
     return events(text).calls

@@ -196,7 +196,7 @@ def distance(one: Place, other: Place) -> float:
 
 
 @functools.cache
-def students(freedom: int) -> float:
+def students(freedom: float) -> float:
     """Return how many deviations hold 90 % of Student's distribution."""
     draws = np.random.default_rng(0).standard_t(freedom, _DRAWS)
     return float(np.quantile(np.abs(draws), 0.9))

@@ -261,13 +261,18 @@ def uncovered(
 
 
 def unmeasured_share(signature: PhaseSignature, measured: Collection[int]) -> float:
-    """Return the share of the time that phases with these numbers do not tell [1].
+    """Return the share of the time that phases with these numbers do not tell [1]."""
+    told = told_by(signature, measured)
+    return max(0.0, 1.0 - math.fsum(phase.share for phase in told))
+
+
+def told_by(signature: PhaseSignature, measured: Collection[int]) -> list[Phase]:
+    """Return the phases whose time is known from those with these numbers.
 
     They tell that of all phases that only differ from one of them in their time.
     """
     groups = {one.group for one in signature.phases if one.phase.number in measured}
-    told = (one.phase.share for one in signature.phases if one.group in groups)
-    return max(0.0, 1.0 - math.fsum(told))
+    return [one.phase for one in signature.phases if one.group in groups]
 
 
 def drift(signature: PhaseSignature, measured: Collection[int]) -> float:

@@ -202,7 +202,7 @@ def _written(
         computation = computation_of(
             source, signature, options.compute_mix, options.method
         )
-        files = dict(render(plan, calibration=computation.speed))
+        files = render(plan, calibration=computation.speed)
         long = _told_length(plan, files)
         files |= _beside(plan, computation)
         phases = _phases(source, signature, progress, seen)

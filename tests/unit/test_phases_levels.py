@@ -16,11 +16,7 @@ from tests import builders, phase_programs, summaries
 
 def phases(text: str, times: int = 1, **parameters) -> Phases:
     """Find the phases of a trace all of whose times are some times as long."""
-    events = builders.events(text)
-    columns = ("enter_ns", "leave_ns", "compute_ns", "begin_ns", "end_ns", "tail_ns")
-    events = dataclasses.replace(
-        events, **{name: getattr(events, name) * times for name in columns}
-    )
+    events = builders.longer(builders.events(text), times)
     built = summaries.build(events)
     trace = summaries.logical_trace_of(events, built)
     return extract(events, built.matching, trace, Parameters(**parameters))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -10,18 +9,10 @@ import pytest
 
 from benchmarks import unmeasured_time
 from benchmarks.accuracy.measure import RunError
-from skelgen.events import Events
+from skelgen.models.kernel_times import students
 from skelgen.phases.counts import event_counts
 from skelgen.phases.extract import extract
 from tests import builders, phase_programs, summaries
-
-
-def events(text: str, times: int = 1) -> Events:
-    """Read a trace all of whose times are some times as long."""
-    found = builders.events(text)
-    columns = ("enter_ns", "leave_ns", "compute_ns", "begin_ns", "end_ns", "tail_ns")
-    longer = {name: getattr(found, name) * times for name in columns}
-    return dataclasses.replace(found, **longer)
 
 
 def case(application: str, phases: int, spread: float, log_ratio: float):
@@ -32,7 +23,7 @@ def case(application: str, phases: int, spread: float, log_ratio: float):
 
 def test_phases_are_found_again_in_another_run() -> None:
     text = phase_programs.multigrid(6)
-    first = events(text)
+    first = builders.events(text)
     built = summaries.build(first)
     trace = summaries.logical_trace_of(first, built)
     found = extract(first, built.matching, trace)
@@ -42,10 +33,10 @@ def test_phases_are_found_again_in_another_run() -> None:
     expected_s = [phase.time_s * phase.weight for phase in found.phases]
     # What the first iteration takes more belongs to the prologue there.
     assert times_s[body] == pytest.approx(np.array(expected_s)[body], rel=0.1)
-    slower_s = unmeasured_time.phase_times_s(found, counts, events(text, times=3))
+    slower_s = unmeasured_time.phase_times_s(found, counts, builders.longer(first, 3))
     assert slower_s == pytest.approx(3 * times_s)
     with pytest.raises(RunError, match="differ from run to run"):
-        other = events(phase_programs.multigrid(5))
+        other = builders.events(phase_programs.multigrid(5))
         unmeasured_time.phase_times_s(found, counts, other)
 
 
@@ -68,7 +59,7 @@ def test_equal_ratios_make_the_rest_known_better() -> None:
     equal, one = case("p", 5, 0.01, 0.0), case("p", 1, 0.0, 0.0)
     assert unmeasured_time.known(equal, 0.4, 2.0)[0] == pytest.approx(0.231, abs=0.001)
     assert unmeasured_time.known(one, 0.4, 2.0) == (pytest.approx(0.4), 2.0)
-    assert unmeasured_time.half_width(2.0) == pytest.approx(2.92, rel=0.02)
+    assert students(2.0) == pytest.approx(2.92, rel=0.02)
 
 
 def test_one_program_alone_is_judged_but_nothing_is_fitted(capsys) -> None:

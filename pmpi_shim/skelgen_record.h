@@ -289,6 +289,7 @@ enum skelgen_combiner {
 enum skelgen_load_known {
 	SKELGEN_LOAD_QUEUE = 0x01,    /* for how long the thread stood in the run queue */
 	SKELGEN_LOAD_PRESSURE = 0x02, /* CPU pressure of the machine */
+	SKELGEN_LOAD_CORES = 0x04,    /* which cores the thread may use */
 };
 
 enum skelgen_clock_place {

@@ -281,11 +281,14 @@ class RankWriter:
         devices_us: int = 0,
         all_queued_us: int = 0,
         pressure_us: int | None = None,
+        cores: int = 0,
     ) -> None:
         queue = [] if queued_us is None else [queued_us, devices_us, all_queued_us]
         pressure = [] if pressure_us is None else [pressure_us]
-        known = bool(queue) + 2 * bool(pressure)
-        self.define("LOAD", *map(varint, (known, *queue, *pressure)))
+        known = bool(queue) + 2 * bool(pressure) + 4 * bool(cores)
+        mask = cores.to_bytes(-(-cores.bit_length() // 8), "little")
+        usable = [varint(len(mask)), mask] if cores else []
+        self.define("LOAD", *map(varint, (known, *queue, *pressure)), *usable)
 
     def touched(self, *numbers: int) -> None:
         """Append what looking took, and looks, KiB and time of both kinds [us]."""

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -95,19 +96,34 @@ void skelgen_load_put(struct skelgen_stream *s, uint64_t queued_us)
 		skelgen_define(s, SKELGEN_REC_QUEUED, payload, (size_t)(p - payload));
 }
 
+/* Find the cores that the thread may use, a bit for each; returns the bytes with such bits. */
+static size_t usable_cores(cpu_set_t *cores)
+{
+	size_t bytes = sizeof(*cores);
+
+	if (sched_getaffinity(0, sizeof(*cores), cores))
+		return 0;
+	while (bytes && !((const uint8_t *)cores)[bytes - 1])
+		bytes--;
+	return bytes;
+}
+
 /* Write what was found, and let go of the file. */
 void skelgen_load_end(struct skelgen_stream *s)
 {
 	struct skelgen_load *load = &s->load;
-	uint8_t payload[50];
+	uint8_t payload[60 + sizeof(cpu_set_t)];
 	uint8_t *p = payload;
 	uint64_t pressure_us = 0;
+	cpu_set_t cores;
+	size_t bytes = s->thread ? 0 : usable_cores(&cores);
 
 	load->pressure_known = load->pressure_known && read_pressure(&pressure_us) &&
 			       pressure_us >= load->pressure_us;
 	skelgen_load_sample(s);
 	p = skelgen_put_varint(p, (load->queue_known ? SKELGEN_LOAD_QUEUE : 0u) |
-					  (load->pressure_known ? SKELGEN_LOAD_PRESSURE : 0u));
+					  (load->pressure_known ? SKELGEN_LOAD_PRESSURE : 0u) |
+					  (bytes ? SKELGEN_LOAD_CORES : 0u));
 	if (load->queue_known) {
 		p = skelgen_put_varint(p, load->queued_us);
 		p = skelgen_put_varint(p, load->device_us);
@@ -115,7 +131,9 @@ void skelgen_load_end(struct skelgen_stream *s)
 	}
 	if (load->pressure_known)
 		p = skelgen_put_varint(p, pressure_us - load->pressure_us);
-	if (load->queue_known || load->pressure_known)
+	if (bytes)
+		p = skelgen_put_string(p, (const char *)&cores, bytes);
+	if (load->queue_known || load->pressure_known || bytes)
 		skelgen_define(s, SKELGEN_REC_LOAD, payload, (size_t)(p - payload));
 }
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skelgen.events.shared_cores import SharedCores, shared_cores
 from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.events.touched_memory import Touched, looking_s, touched_of
 from skelgen.events.unrecorded_work import unseen_of
@@ -54,6 +55,8 @@ class Conditions:
         core: then skeletons sleep, too.
     own_threads : bool
         Other threads of the ranks computed as well: they may have had the cores.
+    shared_cores : SharedCores or None
+        Ranks that had to share cores: they waited for each other.
     """
 
     clock: str
@@ -71,6 +74,7 @@ class Conditions:
     looking_s: float
     apart: bool
     own_threads: bool = False
+    shared_cores: SharedCores | None = None
 
     @property
     def lost_share(self) -> float:
@@ -101,14 +105,20 @@ class Conditions:
         if self.queued_share <= LOADED_SHARE:
             return ""
         wanted_s = max(self.computed_s - self.slept_s - self.devices_s, self.queued_s)
+        where = self.shared_cores or "this trace was taken on a loaded machine"
         return (
-            "this trace was taken on a loaded machine: the ranks waited for a core for "
+            f"{where}: the ranks waited for a core for "
             f"{format_seconds(self.queued_s)} of the {format_seconds(wanted_s)} in "
             f"which they could compute ({self.queued_s / wanted_s:.0%} lost)"
             f"{self._taken_out()}; {self._again()}"
         )
 
     def _again(self) -> str:
+        if self.shared_cores:
+            return (
+                "that is so wherever they share cores; for other nodes record with a "
+                "core for each rank"
+            )
         if not self.own_threads:
             return "record again when it is quiet"
         return (
@@ -204,6 +214,7 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         looking_s=looking_s(files),
         apart=all(told_apart(files)),
         own_threads=_own_threads(files, queued_s),
+        shared_cores=shared_cores(files),
     )
 
 

@@ -101,8 +101,9 @@ def _queries(run: RunSummary) -> str:
 def _between(run: RunSummary) -> str:
     """Say what the ranks did between calls."""
     taken = run.taken
+    others = "others" if taken.shared_cores is None else "other ranks"
     parts = [
-        (taken.queued_s, "without a core, taken by others"),
+        (taken.queued_s, f"without a core, taken by {others}"),
         (taken.slept_s, "asleep"),
         (taken.devices_s, "waiting for files"),
         (taken.unknown_s, "without a core, unknown why"),

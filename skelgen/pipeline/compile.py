@@ -26,6 +26,7 @@ from skelgen.events.completion_order import in_canonical_order
 from skelgen.events.conditions import conditions, told_apart
 from skelgen.events.durations import with_durations
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
+from skelgen.events.shared_cores import shared_cores
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
 from skelgen.events.touched_memory import touched_of
 from skelgen.events.uncounted_calls import passed_on
@@ -314,6 +315,7 @@ def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
     Where gaps say why ranks had no core, what others took is left out, and the skeleton
     sleeps as they did, though no disk moves.
     """
+    others_had = "shared" if shared_cores(run.files) else "queued"
     apart: list[RankFile] = []
     others: list[RankFile] = []
     for file, apart_there in zip(run.files, told_apart(run.files), strict=True):
@@ -321,7 +323,7 @@ def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
     parts: dict[str, float] = {}
     if apart:
         taken = conditions(apart)
-        parts |= {"queued": taken.queued_s, "disks": taken.devices_s}
+        parts |= {others_had: taken.queued_s, "disks": taken.devices_s}
     if others:
         taken = conditions(others)
         parts |= {"slept": taken.slept_s, "files": taken.devices_s}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from skelgen.errors import ApplicationError
+from skelgen.events.shared_cores import shared_cores
 from skelgen.launch import record as launch_record
 from skelgen.launch.command import parse_command
 from skelgen.launch.consent import existing_folder
@@ -62,18 +63,19 @@ def again(
 
 
 def recorded_run(folder: Path) -> Timed:
-    """Return the application's time of a recorded run, and its wait for cores."""
-    loads = [
-        file.definitions.load
-        for file in open_trace(folder).files
-        if not file.header.thread
-    ]
+    """Return the application's time of a recorded run, and its wait for cores.
+
+    That is not known where ranks shared cores: then they waited for each other, which
+    is a part of their time.
+    """
+    files = open_trace(folder).files
+    loads = [file.definitions.load for file in files if not file.header.thread]
     known = [
         load.all_queued_us
         for load in loads
         if load is not None and load.queued_us is not None
     ]
-    whole = bool(known) and len(known) == len(loads)
+    whole = bool(known) and len(known) == len(loads) and not shared_cores(files)
     return Timed(recorded_time_s(folder), max(known) / 1e6 if whole else None)
 
 

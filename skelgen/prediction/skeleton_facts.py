@@ -237,7 +237,7 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
 def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
     # A calibration has measured the application's time again.
-    settled = ("queued",) if facts.calibration is not None else ()
+    settled = ("queued", "shared") if facts.calibration is not None else ()
     parts = [one for one in facts.not_computed if one[0] not in settled]
     yield from unlike_doubts(facts.unseen, parts)
     if facts.dropped_share > LARGEST_DROPPED_SHARE:

@@ -211,12 +211,16 @@ class LoadTotals:
     pressure_us : int or None
         Time in which a thread of the machine waited for a core [us]; None when the
         kernel did not say.
+    cores : int
+        Those that the thread could use, a bit for each; 0 when the kernel did not say,
+        of further threads of a rank, and in older traces.
     """
 
     queued_us: int | None
     devices_us: int
     all_queued_us: int
     pressure_us: int | None
+    cores: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,11 +218,13 @@ class OwnReader:
         queue = known & constants["LOAD_QUEUE"]
         queued = [payload.varint(2**62) for _ in range(3 if queue else 0)]
         pressure = known & constants["LOAD_PRESSURE"]
+        cores = known & constants["LOAD_CORES"]
         self.load = LoadTotals(
             queued_us=queued[0] if queue else None,
             devices_us=queued[1] if queue else 0,
             all_queued_us=queued[2] if queue else 0,
             pressure_us=payload.varint(2**62) if pressure else None,
+            cores=int.from_bytes(payload.bytes(), "little") if cores else 0,
         )
 
     def _touched(self, payload: Payload) -> None:

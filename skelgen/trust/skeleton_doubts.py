@@ -33,6 +33,12 @@ NOT_COMPUTED = {
         "of MPI calls that waited for them",
         "calibrate, or record again on a quiet machine",
     ),
+    "shared": (
+        "waited for a core that other ranks had",
+        "which is taken out of the computation, but not out of the time of the run and "
+        "of MPI calls that waited for them",
+        "calibrate, or record with a core for each rank",
+    ),
 }
 
 _OF_FILES = ("files", "disks")

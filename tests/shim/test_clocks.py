@@ -15,6 +15,7 @@ import pytest
 
 from skelgen.events import collect
 from skelgen.events.conditions import conditions
+from skelgen.events.shared_cores import SharedCores
 from skelgen.events.thresholds import LOADED_SHARE
 from skelgen.matching import match
 from skelgen.trace import open_trace
@@ -140,6 +141,18 @@ def test_sleep_is_not_taken_for_load(record: Record) -> None:
     assert int(events.compute_ns.sum()) < 0.5 * 20 * 10_000_000
     if taken.queued_share < LOADED_SHARE:  # it was a quiet machine
         assert len(taken.warnings) == 1
+
+
+def test_each_rank_tells_which_cores_it_may_use(lab: Lab, tmp_path: Path) -> None:
+    core = max(os.sched_getaffinity(0))
+    program = [str(lab.compile("clocks")), "naps", "1"]
+    command = ["taskset", "-c", str(core), *program]
+    run = lab.launch(2, command, tmp_path, preload=str(lab.shim))
+    assert run.exit_code == 0, run.errors
+    files = open_trace(run.folder).files
+    loads = [file.definitions.load for file in files]
+    assert [load.cores for load in loads if load] == [1 << core] * 2
+    assert conditions(files).shared_cores == SharedCores(2, 1)
 
 
 def test_waiting_for_a_file_is_neither_sleep_nor_load(lab: Lab, tmp_path: Path) -> None:

@@ -262,6 +262,16 @@ def test_a_loaded_machine_is_told(tmp_path):
     assert "25.0% without a core, taken by others" in describe(run)
 
 
+def test_ranks_that_share_cores_are_told_instead(tmp_path):
+    run = without_core(tmp_path, queued_us=250, cores=0b100)
+    (warning,) = run.warnings
+    assert warning.startswith("2 ranks of a host shared 1 core: the ranks waited")
+    assert "(25% lost)" in warning
+    assert "record with a core for each rank" in warning
+    assert "loaded" not in warning
+    assert "25.0% without a core, taken by other ranks" in describe(run)
+
+
 @pytest.mark.parametrize(("threads_us", "named"), [(100, False), (400, True)])
 def test_threads_of_the_ranks_themselves_may_have_had_the_cores(
     tmp_path, threads_us, named

@@ -136,6 +136,10 @@ enum skelgen_shape_flags {
 	SKELGEN_SHAPE_HOLES = 0x100000,      /* bytes of a vector do not lie in one piece */
 };
 
+/* With SKELGEN_SHAPE_HOLES: log2 of the mean size of the pieces [bytes], from this bit on. */
+#define SKELGEN_PIECE_SHIFT 24
+#define SKELGEN_PIECE_MASK 0x1F
+
 /* Special values of peers and tags. */
 #define SKELGEN_NO_PEER (-1)
 #define SKELGEN_PROC_NULL (-2)

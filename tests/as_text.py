@@ -83,6 +83,7 @@ def _call(events: Events, call: int) -> str:
     words.append(f"bytes={calls.size_bytes[call]}")
     words += [f"{key}={row[key]}" for key in ("op", "site") if row[key]]
     words.append(f"type={row['datatype_bytes']}")
+    words += [f"piece={row['piece_bytes']}"] * bool(row["piece_bytes"])
     flags = (("inplace", IN_PLACE), ("holes", HOLES))
     words += [word for word, flag in flags if row["flags"] & flag]
     first, last = calls.age_first[calls.ages[call] :][:2]

@@ -162,6 +162,7 @@ class EventsBuilder:
         size_bytes: int = 0,
         comm: int | None = None,
         datatype_bytes: int | None = None,
+        piece_bytes: int = 0,
         op: int = 0,
         site: int = 0,
         flags: int = 0,
@@ -190,7 +191,8 @@ class EventsBuilder:
             datatype_bytes = 1 if size_bytes or tag != NO_TAG else 0
         number = self._functions.setdefault(f"MPI_{function}", len(self._functions))
         key = (
-            number, flags, comm, peer, tag, peer2, tag2, datatype_bytes, op, site
+            number, flags, comm, peer, tag, peer2, tag2, datatype_bytes, piece_bytes,
+            op, site,
         )  # fmt: skip
         shape = self._shapes.setdefault(key, len(self._shapes))
         if requests:
@@ -436,7 +438,7 @@ class _Reader:
         self, rank: int, function: str, key: str, value: str, options: dict[str, Any]
     ) -> None:
         plain = {"bytes": "size_bytes", "type": "datatype_bytes", "mpi": "mpi_ns"}
-        plain |= {"sleep": "asleep_ns", "queued": "queued_ns"}
+        plain |= {"sleep": "asleep_ns", "queued": "queued_ns", "piece": "piece_bytes"}
         receives = key == "from" and function_info(function).kind in TWO_SIDED
         if key in ("from", "tag", "tag2") and value.startswith("*"):
             wildcard = WILDCARD_SOURCE if key == "from" else WILDCARD_TAG

@@ -125,6 +125,7 @@ def in_pieces(own: NDArray[np.float64]) -> list[Do | Loop]:
         Do("MPI_Gather", size=24, datatype=6, peer=0, holes=True),
         Do("MPI_Scatter", size=24, datatype=8, peer=2, holes=True),
         Do("MPI_Allgather", size=40, datatype=8, holes=True),
+        Do("MPI_Allgather", size=1536, datatype=8, piece=1024, holes=True),
         Do("MPI_Alltoall", size=12, datatype=4, holes=True),
         *[replace(do, datatype=8, holes=True) for do in several],
         Do("MPI_Wait", ages=(1,)),

@@ -39,6 +39,7 @@ class Do:
     ages: tuple[int, ...] = ()
     family: int = 0
     datatype: int = 1
+    piece: int = 0
     op: int = 0
     in_place: bool = False
     holes: bool = False
@@ -94,6 +95,7 @@ class Builder:
             do.peer2,
             do.tag2,
             do.datatype,
+            do.piece,
             do.op,
             do.site,
             0,

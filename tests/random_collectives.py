@@ -100,6 +100,7 @@ class Collectives(Actor):
             flags = self.rng.choice(some)
             own["flags"] = given.get("flags", 0) | flags
             own["datatype_bytes"] = self.rng.choice((4, 8)) if flags else 1
+            own["piece_bytes"] = self.rng.choice((0, 2, 8, 64, 4096)) if flags else 0
 
     def _vectors(
         self, function: str, matrix: list[list[int]], own: int, root: int

@@ -187,14 +187,24 @@ class RankWriter:
         return site
 
     def type(
-        self, size: int, name: str = "", *, holes: bool = False, made: bool = False
+        self,
+        size: int,
+        name: str = "",
+        *,
+        holes: bool = False,
+        made: bool = False,
+        piece: int | None = None,
     ) -> int:
-        """Define a datatype that the program made; with holes it always did."""
-        number, new = self._once("type", (size, name, holes, made))
+        """Define a datatype that the program made; with holes it always did.
+
+        Older recorders do not say of which pieces it consists.
+        """
+        number, new = self._once("type", (size, name, holes, made, piece))
         if new:
             extent = zigzag(0) + zigzag(2 * size if holes else size)
             combiner = 3 if holes or made else 0
             rest = extent + varint(combiner) + varint(not holes) + string(name)
+            rest += b"" if piece is None else varint(piece)
             self.define("TYPE", varint(number), varint(size), rest)
         return number
 
@@ -326,6 +336,7 @@ class RankWriter:
         varies: str = "",
         holes: bool = False,
         made: bool = False,
+        piece: int | None = None,
         extras: Any = None,
         **values: int,
     ) -> None:
@@ -334,8 +345,8 @@ class RankWriter:
         `flags` are words of enum skelgen_shape_flags; HAS and VECTOR follow from the
         arguments. `requests` is an age, a list of ages, or a reference ``(r,)``.
         `type_a` and `type_b` are sizes, with `holes` in memory, of datatypes that the
-        program `made`. `varies` are words of
-        what varies: PEER, LIST.
+        program `made` of pieces of so many bytes. `varies` are words of what varies:
+        PEER, LIST.
         `extras` gives lost_us, queued_us, overhead, polls, inside, statuses, foreign,
         object, error.
         """
@@ -344,6 +355,9 @@ class RankWriter:
         vectors = {"vector_a": vector_a, "vector_b": vector_b}
         words += [k.upper() for k, v in vectors.items() if v is not None]
         bits = sum({FORMAT[f"SHAPE_{word}"] for word in words})
+        if piece is not None and "HOLES" in words:
+            bits |= (piece.bit_length() - 1) << FORMAT["PIECE_SHIFT"]
+        kind: dict[str, Any] = {"holes": holes, "made": made, "piece": piece}
         comm = values.get("comm", -1 if function in _WITHOUT_COMM else 0)
         if comm in (0, 1):
             self._builtin(comm)
@@ -352,8 +366,8 @@ class RankWriter:
             "function": self.function(function),
             "flags": bits,
             "comm": comm,
-            "type_a": self.type(type_a, holes=holes, made=made) if type_a else 0,
-            "type_b": self.type(type_b, holes=holes, made=made) if type_b else 0,
+            "type_a": self.type(type_a, **kind) if type_a else 0,
+            "type_b": self.type(type_b, **kind) if type_b else 0,
             "site": self.site(site) if site is not None else 0,
             "reference": self.reference(requests),
         }

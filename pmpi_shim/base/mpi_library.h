@@ -22,7 +22,7 @@
 	X(Dist_graph_neighbors_count) X(Errhandler_free) X(Error_class) X(Finalize) X(Get_library_version) X(Get_version) \
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
-	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
+	X(Topo_test) X(Type_free) X(Type_get_contents) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
 	X(Type_get_true_extent) X(Type_size_x) X(Win_get_group)
 /*
  * From Fortran's handles to C's: macros where handles are the same numbers in both languages. The

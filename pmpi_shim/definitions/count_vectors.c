@@ -7,6 +7,7 @@
 #include "definitions/comm_members.h"
 #include "definitions/communicator.h"
 #include "definitions/datatype.h"
+#include "definitions/datatype_pieces.h"
 #include "intern/interned.h"
 
 /* Of a call that failed nothing is viewed: its arrays may be wrong as well. */
@@ -84,7 +85,11 @@ uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n,
 struct known {
 	MPI_Datatype last;
 	MPI_Count size;
-	uint32_t *flags; /* of the call */
+	bool holes;     /* of the last type */
+	bool any_holes; /* of any type */
+	int64_t piece;  /* of the last type [bytes] */
+	double bytes;   /* with holes between them, */
+	double pieces;  /* and in how many pieces */
 };
 
 static int64_t bytes_of(MPI_Datatype type, int64_t count, struct known *known)
@@ -93,18 +98,40 @@ static int64_t bytes_of(MPI_Datatype type, int64_t count, struct known *known)
 		return 0;
 	if (type != known->last) {
 		pmpi.Type_size_x(type, &known->size);
-		if (!skelgen_contiguous(type))
-			*known->flags |= SKELGEN_SHAPE_HOLES;
+		known->holes = !skelgen_contiguous(type);
+		known->piece = known->holes ? skelgen_type_piece(type) : 0;
 		known->last = type;
 	}
+	known->any_holes |= known->holes;
+	if (known->piece) {
+		known->bytes += (double)count * (double)known->size;
+		known->pieces += (double)count * (double)known->size / (double)known->piece;
+	}
 	return count * known->size;
+}
+
+/* Note that bytes have holes between them, and the smaller pieces of the two sides of a call. */
+static void note_holes(const struct known *known, uint32_t *flags)
+{
+	uint32_t before = *flags >> SKELGEN_PIECE_SHIFT & SKELGEN_PIECE_MASK;
+	uint32_t piece = 0;
+
+	if (!known->any_holes)
+		return;
+	for (double bytes = known->pieces > 0 ? known->bytes / known->pieces : 0;
+	     bytes >= 2 && piece < SKELGEN_PIECE_MASK; bytes /= 2)
+		piece++;
+	if (*flags & SKELGEN_SHAPE_HOLES && before < piece)
+		piece = before;
+	*flags &= ~((uint32_t)SKELGEN_PIECE_MASK << SKELGEN_PIECE_SHIFT);
+	*flags |= SKELGEN_SHAPE_HOLES | piece << SKELGEN_PIECE_SHIFT;
 }
 
 uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const MPI_Datatype types[],
 			   size_t n, const int ranks[], uint32_t *flags)
 {
 	int64_t *numbers = scratch(s, n);
-	struct known known = {.last = mpi.datatype_null, .flags = flags};
+	struct known known = {.last = mpi.datatype_null};
 	size_t used = 0;
 
 	if (!numbers)
@@ -112,6 +139,7 @@ uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const M
 	for (size_t i = 0; i < n; i++)
 		if (!left_out(ranks, i))
 			numbers[used++] = bytes_of(types[i], counts[i], &known);
+	note_holes(&known, flags);
 	return skelgen_vector(s, numbers, used);
 }
 
@@ -120,7 +148,7 @@ uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
 			     uint32_t *flags)
 {
 	int64_t *numbers = scratch(s, n);
-	struct known known = {.last = mpi.datatype_null, .flags = flags};
+	struct known known = {.last = mpi.datatype_null};
 	size_t used = 0;
 
 	if (!numbers)
@@ -128,5 +156,6 @@ uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
 	for (size_t i = 0; i < n; i++)
 		if (!left_out(ranks, i))
 			numbers[used++] = bytes_of(types[i], counts[i], &known);
+	note_holes(&known, flags);
 	return skelgen_vector(s, numbers, used);
 }

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/mpi_library.h"
 #include "definitions/communicator.h"
+#include "definitions/datatype_pieces.h"
 #include "definitions/silent_query.h"
 #include "encode/mapped_file.h"
 #include "encode/varint.h"
@@ -22,6 +23,7 @@ static struct skelgen_map type_of_content; /* hash -> id */
 struct definition {
 	uint8_t *payload;
 	size_t bytes;
+	int64_t piece_bytes;
 };
 
 static struct definition *types; /* by id - 1 */
@@ -51,28 +53,9 @@ void skelgen_ops_open(void)
 	note_op(MPI_NO_OP, SKELGEN_OP_NO_OP);
 }
 
-/*
- * The library's combiner. MPI_Type_get_envelope() is an error for types that were made with large
- * counts; libraries older than MPI 4 have neither such types nor the other function.
- */
-static int envelope(MPI_Datatype type)
-{
-	int (*large)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
-	MPI_Count counts[4];
-	int numbers[3];
-	int combiner = MPI_COMBINER_NAMED;
-
-	*(void **)&large = skelgen_symbol("PMPI_Type_get_envelope_c");
-	if (large)
-		large(type, &counts[0], &counts[1], &counts[2], &counts[3], &combiner);
-	else
-		pmpi.Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner);
-	return combiner;
-}
-
 static enum skelgen_combiner combiner_of(MPI_Datatype type)
 {
-	int combiner = envelope(type);
+	int combiner = skelgen_combiner_of(type);
 	static const struct {
 		int theirs;
 		enum skelgen_combiner ours;
@@ -98,21 +81,6 @@ static enum skelgen_combiner combiner_of(MPI_Datatype type)
 	return SKELGEN_TYPE_OTHER;
 }
 
-/* Whether a type's bytes have no holes, also between elements. */
-bool skelgen_contiguous(MPI_Datatype type)
-{
-	MPI_Count size = 0;
-	MPI_Aint lower = 0;
-	MPI_Aint extent = 0;
-	MPI_Aint true_lower = 0;
-	MPI_Aint true_extent = 0;
-
-	pmpi.Type_size_x(type, &size);
-	pmpi.Type_get_extent(type, &lower, &extent);
-	pmpi.Type_get_true_extent(type, &true_lower, &true_extent);
-	return size == extent && lower == 0 && true_lower == 0 && true_extent == extent;
-}
-
 /* Describe a datatype; types of equal content share an id. */
 static uint32_t add_type(MPI_Datatype type)
 {
@@ -121,7 +89,8 @@ static uint32_t add_type(MPI_Datatype type)
 	MPI_Aint extent = 0;
 	char name[MPI_MAX_OBJECT_NAME] = "";
 	int length = 0;
-	uint8_t payload[MPI_MAX_OBJECT_NAME + 80];
+	int64_t piece_bytes = skelgen_piece_bytes(type);
+	uint8_t payload[MPI_MAX_OBJECT_NAME + 90];
 	uint8_t *p = payload;
 	uint64_t hash = 1;
 	uint64_t *known;
@@ -136,6 +105,7 @@ static uint32_t add_type(MPI_Datatype type)
 	p = skelgen_put_varint(p, combiner_of(type));
 	p = skelgen_put_varint(p, skelgen_contiguous(type));
 	p = skelgen_put_string(p, name, (size_t)length);
+	p = skelgen_put_varint(p, (uint64_t)piece_bytes);
 	for (uint8_t *q = payload; q < p; q++)
 		hash = skelgen_mix(hash, *q);
 	known = skelgen_map_find(&type_of_content, hash);
@@ -151,8 +121,26 @@ static uint32_t add_type(MPI_Datatype type)
 				     definition->payload);
 	memcpy(definition->payload + definition->bytes, payload, (size_t)(p - payload));
 	definition->bytes += (size_t)(p - payload);
+	definition->piece_bytes = piece_bytes;
 	skelgen_map_set(&type_of_content, hash, type_count);
 	return (uint32_t)type_count;
+}
+
+/* Mean size of the pieces in which an element of a type lies in memory [bytes]; 0: not known. */
+int64_t skelgen_type_piece(MPI_Datatype type)
+{
+	uint64_t *known;
+	uint32_t id;
+	int64_t bytes;
+
+	skelgen_lock();
+	known = skelgen_map_find(&type_of_handle, SKELGEN_KEY(type));
+	id = known ? (uint32_t)*known : add_type(type);
+	if (!known)
+		skelgen_map_set(&type_of_handle, SKELGEN_KEY(type), id);
+	bytes = id ? types[id - 1].piece_bytes : 0;
+	skelgen_unlock();
+	return bytes;
 }
 
 /* The id of a datatype, 0 for none. Without `ask` MPI is not asked about an unknown handle. */

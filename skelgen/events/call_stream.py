@@ -25,7 +25,7 @@ from skelgen.trace.blocks import Block, blocks
 #: Events of a block: 40 bytes each, and as much again while one is looked at.
 BLOCK = 1 << 16
 #: What sums over calls do not depend on.
-LEFT_OUT = ("tag", "peer2", "tag2", "datatype_bytes", "op")
+LEFT_OUT = ("tag", "peer2", "tag2", "datatype_bytes", "piece_bytes", "op")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

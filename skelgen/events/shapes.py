@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.communicators import Communicators
-from skelgen.events.elements import common_bytes, element_bytes
+from skelgen.events.elements import common_bytes, element_bytes, piece_bytes
 from skelgen.events.epochs import on_window
 from skelgen.events.functions import (
     COLLECTIVES,
@@ -248,6 +248,7 @@ def _meaning(file: RankFile, names: Names) -> _Meaning:
     rows["flags"][_with_holes(file, infos)] |= HOLES
     rows["op"] = np.minimum(raw["op"], _LARGEST)
     rows["datatype_bytes"] = element_bytes(file, raw)
+    rows["piece_bytes"] = np.where(rows["flags"] & HOLES, piece_bytes(file, raw), 0)
     sites = {n: names.site(site) for n, site in file.definitions.sites.items()}
     rows["site"] = _mapped(raw["site"], sites, 0)
     return _Meaning(

@@ -49,6 +49,7 @@ SHAPE_DTYPE = np.dtype(
         ("peer2", np.int32),  # Sendrecv: the source
         ("tag2", np.int32),  # Sendrecv: the receive's tag
         ("datatype_bytes", np.int32),  # size of one element [bytes]; 0: none
+        ("piece_bytes", np.int32),  # of memory, with HOLES [bytes]; 0: unknown
         ("op", np.int32),  # reduction operation, 0: none
         ("site", np.int32),  # call site, equal for all ranks
     ]

@@ -18,7 +18,10 @@ from skelgen.signature.types import RankGroup, Signature
 from skelgen.symbols.pairs import PARTNER_KINDS
 from skelgen.symbols.types import VARYING
 
-_COPIED = ("function", "flags", "tag", "tag2", "datatype_bytes", "op", "site")
+_COPIED = (
+    *("function", "flags", "tag", "tag2", "datatype_bytes", "piece_bytes", "op"),
+    "site",
+)
 
 
 def extent(signature: Signature) -> tuple[int, int]:

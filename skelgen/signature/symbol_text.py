@@ -46,6 +46,7 @@ _PLAIN = {
     "source_tag": ("tag2", NO_TAG, 0),
     "family": ("family", -1, 0),
     "element": ("datatype_bytes", 0, 0),
+    "piece": ("piece_bytes", 0, 0),
     "op": ("op", 0, -_LARGEST),
     "site": ("site", None, 0),
     "class": ("size_class", -1, 0),

@@ -185,7 +185,8 @@ def _without_what_requests_ignore(
     shape = shape.copy()
     for column, nothing in (
         ("flags", 0), ("communicator", -1), ("peer", NO_PEER), ("peer2", NO_PEER),
-        ("tag", NO_TAG), ("tag2", NO_TAG), ("datatype_bytes", 0), ("op", 0),
+        ("tag", NO_TAG), ("tag2", NO_TAG), ("datatype_bytes", 0), ("piece_bytes", 0),
+        ("op", 0),
     ):  # fmt: skip
         shape[column][on_requests] = nothing
     return shape

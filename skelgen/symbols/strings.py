@@ -175,7 +175,7 @@ class _Structure:
 def _structure(decided: Decided, varying: NDArray[np.bool_] | None) -> _Structure:
     pairs, pair = decided.pairs, decided.pair
     table = np.zeros(len(pair), SYMBOL_DTYPE)
-    for column in ("flags", "datatype_bytes", "op", "site"):
+    for column in ("flags", "datatype_bytes", "piece_bytes", "op", "site"):
         table[column] = pairs.shape[column][pair]
     table["function"] = pairs.function[pair]
     table["family"] = pairs.family[pair]

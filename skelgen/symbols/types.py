@@ -27,6 +27,7 @@ SYMBOL_DTYPE = np.dtype(
         ("peer2", np.int32),  # Sendrecv: relative source
         ("tag2", np.int32),
         ("datatype_bytes", np.int32),
+        ("piece_bytes", np.int32),  # that of its first call
         ("op", np.int32),
         ("site", np.int32),
         ("ages", np.int32),  # row of the ages of a completion or start

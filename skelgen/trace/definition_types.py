@@ -30,12 +30,16 @@ class TypeDefinition:
         Whether elements lie in memory without holes, inside and between them.
     predefined : bool
         Whether MPI defines it, not the program.
+    piece_bytes : int
+        Mean size of the pieces in which an element lies in memory [bytes]; 0 where MPI
+        did not say, and in older traces.
     """
 
     size_bytes: int
     name: str
     contiguous: bool
     predefined: bool
+    piece_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

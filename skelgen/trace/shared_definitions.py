@@ -194,7 +194,8 @@ def _read_type(payload: Payload) -> tuple[int, TypeDefinition]:
     predefined = payload.varint() == trace_format()["TYPE_NAMED"]
     contiguous = bool(payload.varint())
     name = payload.string()
-    return number, TypeDefinition(size, name, contiguous, predefined)
+    piece_bytes = payload.varint(_LARGEST_SIZE) if payload.more else 0
+    return number, TypeDefinition(size, name, contiguous, predefined, piece_bytes)
 
 
 def _read_list(payload: Payload) -> NDArray[np.int64]:

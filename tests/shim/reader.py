@@ -22,7 +22,7 @@ DEFINITIONS = {
     1: ("functions", "u:id s:name u:kind"),
     2: ("modules", "u:id s:path b:build"),
     3: ("sites", "u:id u:module u:offset"),
-    5: ("types", "u:id u:size z:lower z:extent u:combiner u:contiguous s:name"),
+    5: ("types", "u:id u:size z:lower z:extent u:combiner u:contiguous s:name u:piece"),
     8: (
         "shapes",
         "u:id u:function u:flags z:comm z:peer z:tag z:peer2 z:tag2 u:op u:type_a "

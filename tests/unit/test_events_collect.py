@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.events import collect
+from skelgen.events.elements import piece_bytes
 from skelgen.events.types import (
     FAILED_POLL,
     HOLES,
@@ -20,6 +22,7 @@ from skelgen.events.types import (
     WILDCARD_TAG,
 )
 from skelgen.trace import open_trace
+from skelgen.trace.definition_types import TypeDefinition
 from skelgen.trace.payload import Payload
 from tests.trace_samples import ring, save_ring
 from tests.trace_writer import RankWriter
@@ -66,6 +69,7 @@ def test_a_ring_gives_each_rank_its_calls_in_order(tmp_path):
         "peer2": NO_PEER,
         "tag2": NO_TAG,
         "datatype_bytes": 8,
+        "piece_bytes": 0,
         "op": 0,
         "site": named(calls, 0)["site"],
     }
@@ -329,6 +333,36 @@ def test_messages_that_do_not_lie_in_one_piece_are_known(
     to = {"peer": 1, "tag": 0} if function == "Send" else {}
     writer.event(f"MPI_{function}", 1, 1, holes=holes, count_a=1, type_a=4096, **to)
     assert named(collected(tmp_path, writer).calls, 0)["flags"] == expected
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [(None, 0), (0, 0), (1, 0), (2, 2), (1000, 512), (2**43, 2**29)],
+)
+def test_pieces_of_memory_are_known_to_a_power_of_two(tmp_path, piece, expected):
+    writer = begun(0, 2)
+    words = {"count_a": 1, "peer": 1, "tag": 0, "piece": piece}
+    writer.event("MPI_Send", 1, 1, holes=True, type_a=4096, **words)
+    writer.event("MPI_Send", 1, 1, made=True, type_a=4096, **words)
+    calls = collected(tmp_path, writer).calls
+    assert [named(calls, i)["piece_bytes"] for i in (0, 1)] == [expected, 0]
+
+
+def test_of_two_types_the_smaller_pieces_count():
+    types = {n: TypeDefinition(4096, "", False, False, 32 * n) for n in (1, 2, 4)}
+    file = SimpleNamespace(definitions=SimpleNamespace(types=types))
+    shapes = [(0, 4, 2), (0, 1, 4), (0, 0, 4), (0, 4, 0), (0, 0, 0)]
+    raw = np.array(shapes, [("flags", "u4"), ("type_a", "u4"), ("type_b", "u4")])
+    assert piece_bytes(file, raw).tolist() == [64, 32, 128, 128, 0]
+
+
+@pytest.mark.parametrize(("piece", "expected"), [(1, 0), (64, 64), (2**31, 2**29)])
+def test_pieces_of_alltoallw_are_told_by_its_shape(tmp_path, piece, expected):
+    writer = begun(0, 1)
+    words = {"flags": "HOLES", "vector_a": [8], "vector_b": [8]}
+    writer.event("MPI_Alltoallw", 1, 1, piece=piece, **words)
+    first = named(collected(tmp_path, writer).calls, 0)
+    assert (first["flags"], first["piece_bytes"]) == (HOLES, expected)
 
 
 A, B = [1, 2, 3], [4, 5, 6]

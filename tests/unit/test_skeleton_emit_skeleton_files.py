@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from tests.unit.test_skeleton_emit_layout import CLANG_FORMAT, formatted
 MIXED = replace(
     CALIBRATION, mix=Mix(0.5, 0.25, 0.25), steps_per_us=(300.0, 100.0, 10.0)
 )
+
+WAIT_BOTH = Do("MPI_Waitall", ages=(1, 2))
 
 
 def source(build: Builder, application: str = "ring") -> str:
@@ -174,12 +177,29 @@ def test_messages_that_are_gathered_in_memory_have_holes_there() -> None:
     build = Builder(2)
     send = Do("MPI_Isend", size=4096, datatype=4096, peer=1, tag=1, holes=True)
     receive = Do("MPI_Irecv", size=100, datatype=50, peer=1, tag=2, holes=True)
-    wait = Do("MPI_Waitall", ages=(1, 2))
-    text = source(build.program([0, 1], send, receive, wait))
+    text = source(build.program([0, 1], send, receive, WAIT_BOTH))
     assert "MPI_Isend(out, 512, holes_8, " in text
     assert "MPI_Irecv(in, 50, holes_2, " in text
     assert "out = touched(8192);" in text and "in = touched(256);" in text
     assert "holes_2 = with_holes(2);" in text and "holes_8 = with_holes(8);" in text
+
+
+@pytest.mark.parametrize(
+    ("sizes", "piece", "block"),
+    [(4096, 1024, 1024), (4096, 2, 2), ([4096, 1536], 1024, 512), (4096, 0, 8),
+     (4104, 1 << 30, 8), (4096, 1 << 30, 4096)],
+)  # fmt: skip
+def test_pieces_of_memory_are_as_large_as_whole_messages_allow(
+    sizes: object, piece: int, block: int
+) -> None:
+    own: dict[str, Any] = {"size": sizes, "datatype": 8, "piece": piece, "holes": True}
+    send = Do("MPI_Isend", peer=1, tag=1, **own)
+    receive = Do("MPI_Irecv", peer=1, tag=1, **own)
+    text = source(Builder(2).program([0, 1], send, receive, WAIT_BOTH))
+    assert f"holes_{block} = with_holes({block});" in text
+    if isinstance(sizes, int):
+        assert f"MPI_Isend(out, {sizes // block}, holes_{block}, " in text
+        assert f"MPI_Irecv(in, {sizes // block}, holes_{block}, " in text
 
 
 def test_messages_of_no_bytes_have_a_place() -> None:

@@ -43,7 +43,7 @@ class CallStep:
         Such as ``MPI_Isend``.
     info : FunctionInfo
     family : int
-    datatype_bytes, op, tag, tag2, root : int
+    datatype_bytes, piece_bytes, op, tag, tag2, root : int
         As in the symbol; `root` is NO_PEER for all but rooted collectives.
     site : int
         Call site of the first program's symbol.
@@ -86,6 +86,7 @@ class CallStep:
     info: FunctionInfo
     family: int
     datatype_bytes: int
+    piece_bytes: int
     op: int
     tag: int
     tag2: int
@@ -150,6 +151,7 @@ class CallStep:
             self.site,
             self.family,
             self.datatype_bytes,
+            self.piece_bytes,
             self.op,
             self.tag,
             self.tag2,
@@ -181,14 +183,15 @@ class CallStep:
     def block_bytes(self) -> int:
         """Return the size of the pieces of its message in memory [bytes].
 
-        All participants of a collective must mean the same bytes, whatever their types.
+        All participants of a collective must mean the same bytes, whatever their types,
+        and both ends of a message must. So no message has a part of a piece.
         """
         if not self.holes:
             return 1
-        block = math.gcd(8, self.datatype_bytes)
-        if self.kind in COLLECTIVES:
+        block = self.piece_bytes or math.gcd(8, self.datatype_bytes)
+        if self.piece_bytes or self.kind in COLLECTIVES:
             for at in self.everywhere:
-                for sizes in (at.size_bytes, at.to, at.of):
+                for sizes in (at.size_bytes, at.to, at.of, [at.capacity_bytes]):
                     block = math.gcd(block, int(np.gcd.reduce(sizes, axis=None)))
         return block
 
@@ -265,6 +268,7 @@ def join_step(
         info=info,
         family=int(symbol["family"]),
         datatype_bytes=unit,
+        piece_bytes=_piece_bytes(plan, operations),
         op=int(symbol["op"]),
         tag=int(symbol["tag"]),
         tag2=int(symbol["tag2"]),
@@ -288,6 +292,15 @@ def join_step(
         partners=first.partners,
         serving=first.serving,
         turn=first.turn,
+    )
+
+
+def _piece_bytes(plan: Plan, operations: Sequence[Operation]) -> int:
+    """Return the smallest pieces of a message on any rank; 0 where none are known."""
+    rows = [plan.symbols[one.symbol] for one in operations]
+    return min(
+        (int(row["piece_bytes"]) for row in rows if int(row["flags"]) & HOLES),
+        default=0,
     )
 
 

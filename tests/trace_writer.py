@@ -193,7 +193,7 @@ class RankWriter:
         *,
         holes: bool = False,
         made: bool = False,
-        piece: int | None = None,
+        piece: int | None = 0,
     ) -> int:
         """Define a datatype that the program made; with holes it always did.
 
@@ -336,7 +336,7 @@ class RankWriter:
         varies: str = "",
         holes: bool = False,
         made: bool = False,
-        piece: int | None = None,
+        piece: int | None = 0,
         extras: Any = None,
         **values: int,
     ) -> None:
@@ -355,7 +355,7 @@ class RankWriter:
         vectors = {"vector_a": vector_a, "vector_b": vector_b}
         words += [k.upper() for k, v in vectors.items() if v is not None]
         bits = sum({FORMAT[f"SHAPE_{word}"] for word in words})
-        if piece is not None and "HOLES" in words:
+        if piece and "HOLES" in words:
             bits |= (piece.bit_length() - 1) << FORMAT["PIECE_SHIFT"]
         kind: dict[str, Any] = {"holes": holes, "made": made, "piece": piece}
         comm = values.get("comm", -1 if function in _WITHOUT_COMM else 0)

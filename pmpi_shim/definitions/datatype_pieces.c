@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Types of more numbers are not looked at, nor are types of types of types beyond this depth. */
-enum { MOST_NUMBERS = 1 << 20, DEEPEST = 8 };
+enum { MOST_NUMBERS = 1 << 16, DEEPEST = 8 };
 
 /* How a type was made: numbers, and the types that it consists of. */
 struct contents {
@@ -81,19 +81,27 @@ static int64_t in_blocks(MPI_Datatype element, int64_t blocks, int64_t elements,
 /* Pieces of blocks of elements, each of a length of its own and of its own type or of one. */
 static int64_t in_uneven_blocks(const struct contents *made, int depth)
 {
+	MPI_Datatype last = mpi.datatype_null;
+	bool joins = false;
+	int64_t each = 0;
 	int64_t sum = 0;
-	int64_t found = 1;
 
-	for (int i = 0; i < made->numbers[0] && found; i++) {
+	for (int i = 0; i < made->numbers[0]; i++) {
 		int length = made->numbers[1 + i];
 		MPI_Datatype element = made->types[made->type_count > 1 ? i : 0];
 
 		if (!length)
 			continue;
-		found = in_blocks(element, 1, length, depth);
-		sum += found;
+		if (element != last) {
+			joins = skelgen_contiguous(element);
+			each = joins ? 1 : pieces_of(element, depth);
+			last = element;
+		}
+		if (!each)
+			return 0;
+		sum += joins ? 1 : length * each;
 	}
-	return found ? sum : 0;
+	return sum;
 }
 
 /* Pieces of a part of an array: dimensions that are whole join those that are faster. */

@@ -2,7 +2,11 @@
  */
 #include <mpi.h>
 
-static double data[4096];
+/* More blocks than the recorder looks at. */
+enum { MANY = 70000 };
+
+static double data[2 * MANY];
+static int ones[MANY], apart[MANY];
 
 static void put(MPI_Datatype type, int number)
 {
@@ -28,6 +32,10 @@ int main(int argc, char **argv)
 	MPI_Datatype type, inner, mixed[] = {MPI_CHAR, MPI_INT, MPI_DOUBLE};
 
 	MPI_Init(&argc, &argv);
+	for (int i = 0; i < MANY; i++) {
+		ones[i] = 1;
+		apart[i] = 2 * i;
+	}
 	MPI_Type_vector(10, 3, 5, MPI_DOUBLE, &type);
 	put(type, 1);
 	MPI_Type_create_hvector(10, 2, 64, MPI_INT, &type);
@@ -49,6 +57,10 @@ int main(int argc, char **argv)
 	put(type, 9);
 	MPI_Type_contiguous(6, inner, &type);
 	put(type, 10);
+	MPI_Type_indexed(3, lengths, at, inner, &type);
+	put(type, 17);
+	MPI_Type_indexed(MANY, ones, apart, MPI_DOUBLE, &type);
+	put(type, 18);
 	MPI_Type_free(&inner);
 	MPI_Type_contiguous(6, MPI_DOUBLE, &type);
 	put(type, 11);

@@ -132,7 +132,7 @@ def test_a_shape_of_an_undefined_type_ends_the_usable_part(tmp_path):
     writer = RankWriter(0, 1)
     writer.event("MPI_Init", 0, 10)
     writer.type(8)
-    writer._once("type", (4, "", False, False))  # as if it were defined
+    writer._once("type", (4, "", False, False, 0))  # as if it were defined
     writer.event("MPI_Send", 1, 1, peer=0, tag=0, count_a=1, type_a=4)
     writer.save(tmp_path)
     (file,) = open_trace(tmp_path).files

@@ -18,5 +18,6 @@ def test_looks_in_vain_are_counted_and_the_request_stays(record: Record) -> None
     in_vain = [one for one in looks if one.has(NOT_READY)]
     assert sum(one.polls for one in in_vain) == int(run.output)
     assert len(looks) - len(in_vain) == 2
-    assert len(in_vain) < 20
+    # Each time that others have the core begins a record of its own.
+    assert len([one for one in in_vain if not one.lost_us]) < 20
     assert len(trace.of("Wait")) == 1

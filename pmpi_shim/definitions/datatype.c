@@ -53,34 +53,6 @@ void skelgen_ops_open(void)
 	note_op(MPI_NO_OP, SKELGEN_OP_NO_OP);
 }
 
-static enum skelgen_combiner combiner_of(MPI_Datatype type)
-{
-	int combiner = skelgen_combiner_of(type);
-	static const struct {
-		int theirs;
-		enum skelgen_combiner ours;
-	} table[] = {
-		{MPI_COMBINER_NAMED, SKELGEN_TYPE_NAMED},
-		{MPI_COMBINER_DUP, SKELGEN_TYPE_DUP},
-		{MPI_COMBINER_CONTIGUOUS, SKELGEN_TYPE_CONTIGUOUS},
-		{MPI_COMBINER_VECTOR, SKELGEN_TYPE_VECTOR},
-		{MPI_COMBINER_HVECTOR, SKELGEN_TYPE_HVECTOR},
-		{MPI_COMBINER_INDEXED, SKELGEN_TYPE_INDEXED},
-		{MPI_COMBINER_HINDEXED, SKELGEN_TYPE_HINDEXED},
-		{MPI_COMBINER_INDEXED_BLOCK, SKELGEN_TYPE_INDEXED_BLOCK},
-		{MPI_COMBINER_HINDEXED_BLOCK, SKELGEN_TYPE_HINDEXED_BLOCK},
-		{MPI_COMBINER_STRUCT, SKELGEN_TYPE_STRUCT},
-		{MPI_COMBINER_SUBARRAY, SKELGEN_TYPE_SUBARRAY},
-		{MPI_COMBINER_DARRAY, SKELGEN_TYPE_DARRAY},
-		{MPI_COMBINER_RESIZED, SKELGEN_TYPE_RESIZED},
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i].theirs == combiner)
-			return table[i].ours;
-	return SKELGEN_TYPE_OTHER;
-}
-
 /* Describe a datatype; types of equal content share an id. */
 static uint32_t add_type(MPI_Datatype type)
 {
@@ -102,7 +74,7 @@ static uint32_t add_type(MPI_Datatype type)
 	p = skelgen_put_varint(p, (uint64_t)(size < 0 ? 0 : size));
 	p = skelgen_put_zigzag(p, lower);
 	p = skelgen_put_zigzag(p, extent);
-	p = skelgen_put_varint(p, combiner_of(type));
+	p = skelgen_put_varint(p, skelgen_combiner_of(type));
 	p = skelgen_put_varint(p, skelgen_contiguous(type));
 	p = skelgen_put_string(p, name, (size_t)length);
 	p = skelgen_put_varint(p, (uint64_t)piece_bytes);
@@ -126,18 +98,25 @@ static uint32_t add_type(MPI_Datatype type)
 	return (uint32_t)type_count;
 }
 
+/* The id of a handle's type, which is described if it is not known yet. */
+static uint32_t described(MPI_Datatype type)
+{
+	uint64_t *known = skelgen_map_find(&type_of_handle, SKELGEN_KEY(type));
+	uint32_t id = known ? (uint32_t)*known : add_type(type);
+
+	if (!known)
+		skelgen_map_set(&type_of_handle, SKELGEN_KEY(type), id);
+	return id;
+}
+
 /* Mean size of the pieces in which an element of a type lies in memory [bytes]; 0: not known. */
 int64_t skelgen_type_piece(MPI_Datatype type)
 {
-	uint64_t *known;
 	uint32_t id;
 	int64_t bytes;
 
 	skelgen_lock();
-	known = skelgen_map_find(&type_of_handle, SKELGEN_KEY(type));
-	id = known ? (uint32_t)*known : add_type(type);
-	if (!known)
-		skelgen_map_set(&type_of_handle, SKELGEN_KEY(type), id);
+	id = described(type);
 	bytes = id ? types[id - 1].piece_bytes : 0;
 	skelgen_unlock();
 	return bytes;
@@ -155,9 +134,8 @@ uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask)
 		return 0;
 	if (!known) {
 		own = skelgen_ask();
-		id = add_type(type);
+		id = described(type);
 		skelgen_asked(own);
-		skelgen_map_set(&type_of_handle, handle + 1, id);
 	}
 	if (id && !skelgen_defined(s, SKELGEN_REC_TYPE, id))
 		skelgen_define(s, SKELGEN_REC_TYPE, types[id - 1].payload, types[id - 1].bytes);

@@ -14,45 +14,72 @@ enum { MOST_NUMBERS = 1 << 16, DEEPEST = 8 };
 
 /* How a type was made: numbers, and the types that it consists of. */
 struct contents {
-	int combiner;
-	int number_count;
-	int address_count;
-	int type_count;
+	int combiner; /* as the library calls it */
+	MPI_Count number_count;
+	MPI_Count address_count;
+	MPI_Count large_count;
+	MPI_Count type_count;
 	int *numbers;
 	MPI_Aint *addresses;
 	MPI_Datatype *types;
 };
 
 /*
- * The library's combiner. MPI_Type_get_envelope() is an error for types that were made with large
- * counts; libraries older than MPI 4 have neither such types nor the other function. Of types with
- * large counts only the combiner is told.
+ * The library's combiner, and how many numbers and types there are. MPI_Type_get_envelope() is an
+ * error for types that were made with large counts; libraries older than MPI 4 have neither such
+ * types nor the other function.
  */
 static struct contents envelope(MPI_Datatype type)
 {
 	int (*large)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
-	MPI_Count counts[4] = {0};
-	struct contents found = {.combiner = MPI_COMBINER_NAMED};
+	struct contents made = {.combiner = MPI_COMBINER_NAMED};
+	int counts[3] = {0};
 
 	*(void **)&large = skelgen_symbol("PMPI_Type_get_envelope_c");
-	if (!large) {
-		pmpi.Type_get_envelope(type, &found.number_count, &found.address_count,
-				       &found.type_count, &found.combiner);
-		return found;
+	if (large) {
+		large(type, &made.number_count, &made.address_count, &made.large_count,
+		      &made.type_count, &made.combiner);
+		return made;
 	}
-	large(type, &counts[0], &counts[1], &counts[2], &counts[3], &found.combiner);
-	if (!counts[2] && counts[0] <= MOST_NUMBERS && counts[1] <= MOST_NUMBERS &&
-	    counts[3] <= MOST_NUMBERS) {
-		found.number_count = (int)counts[0];
-		found.address_count = (int)counts[1];
-		found.type_count = (int)counts[3];
-	}
-	return found;
+	pmpi.Type_get_envelope(type, &counts[0], &counts[1], &counts[2], &made.combiner);
+	made.number_count = counts[0];
+	made.address_count = counts[1];
+	made.type_count = counts[2];
+	return made;
 }
 
-int skelgen_combiner_of(MPI_Datatype type)
+static enum skelgen_combiner combiner_of(const struct contents *made)
 {
-	return envelope(type).combiner;
+	static const struct {
+		int theirs;
+		enum skelgen_combiner ours;
+	} table[] = {
+		{MPI_COMBINER_NAMED, SKELGEN_TYPE_NAMED},
+		{MPI_COMBINER_DUP, SKELGEN_TYPE_DUP},
+		{MPI_COMBINER_CONTIGUOUS, SKELGEN_TYPE_CONTIGUOUS},
+		{MPI_COMBINER_VECTOR, SKELGEN_TYPE_VECTOR},
+		{MPI_COMBINER_HVECTOR, SKELGEN_TYPE_HVECTOR},
+		{MPI_COMBINER_INDEXED, SKELGEN_TYPE_INDEXED},
+		{MPI_COMBINER_HINDEXED, SKELGEN_TYPE_HINDEXED},
+		{MPI_COMBINER_INDEXED_BLOCK, SKELGEN_TYPE_INDEXED_BLOCK},
+		{MPI_COMBINER_HINDEXED_BLOCK, SKELGEN_TYPE_HINDEXED_BLOCK},
+		{MPI_COMBINER_STRUCT, SKELGEN_TYPE_STRUCT},
+		{MPI_COMBINER_SUBARRAY, SKELGEN_TYPE_SUBARRAY},
+		{MPI_COMBINER_DARRAY, SKELGEN_TYPE_DARRAY},
+		{MPI_COMBINER_RESIZED, SKELGEN_TYPE_RESIZED},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (table[i].theirs == made->combiner)
+			return table[i].ours;
+	return SKELGEN_TYPE_OTHER;
+}
+
+enum skelgen_combiner skelgen_combiner_of(MPI_Datatype type)
+{
+	struct contents made = envelope(type);
+
+	return combiner_of(&made);
 }
 
 /* Whether a type's bytes have no holes, also between elements. */
@@ -130,56 +157,37 @@ static int64_t pieces_in(const struct contents *made, int depth)
 {
 	const int *n = made->numbers;
 
-	switch (made->combiner) {
-	case MPI_COMBINER_DUP:
-	case MPI_COMBINER_RESIZED:
+	switch (combiner_of(made)) {
+	case SKELGEN_TYPE_DUP:
+	case SKELGEN_TYPE_RESIZED:
 		return in_blocks(made->types[0], 1, 1, depth);
-	case MPI_COMBINER_CONTIGUOUS:
+	case SKELGEN_TYPE_CONTIGUOUS:
 		return in_blocks(made->types[0], 1, n[0], depth);
-	case MPI_COMBINER_VECTOR:
-	case MPI_COMBINER_HVECTOR:
-	case MPI_COMBINER_INDEXED_BLOCK:
-	case MPI_COMBINER_HINDEXED_BLOCK:
+	case SKELGEN_TYPE_VECTOR:
+	case SKELGEN_TYPE_HVECTOR:
+	case SKELGEN_TYPE_INDEXED_BLOCK:
+	case SKELGEN_TYPE_HINDEXED_BLOCK:
 		return in_blocks(made->types[0], n[0], (int64_t)n[0] * n[1], depth);
-	case MPI_COMBINER_INDEXED:
-	case MPI_COMBINER_HINDEXED:
-	case MPI_COMBINER_STRUCT:
+	case SKELGEN_TYPE_INDEXED:
+	case SKELGEN_TYPE_HINDEXED:
+	case SKELGEN_TYPE_STRUCT:
 		return in_uneven_blocks(made, depth);
-	case MPI_COMBINER_SUBARRAY:
+	case SKELGEN_TYPE_SUBARRAY:
 		return in_subarray(made, depth);
 	default:
 		return 0;
 	}
 }
 
-/* Whether a program made the type: only handles of those are given back. */
-static bool is_made(int combiner)
-{
-	switch (combiner) {
-	case MPI_COMBINER_DUP:
-	case MPI_COMBINER_RESIZED:
-	case MPI_COMBINER_CONTIGUOUS:
-	case MPI_COMBINER_VECTOR:
-	case MPI_COMBINER_HVECTOR:
-	case MPI_COMBINER_INDEXED_BLOCK:
-	case MPI_COMBINER_HINDEXED_BLOCK:
-	case MPI_COMBINER_INDEXED:
-	case MPI_COMBINER_HINDEXED:
-	case MPI_COMBINER_STRUCT:
-	case MPI_COMBINER_SUBARRAY:
-	case MPI_COMBINER_DARRAY:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Give back the handles that MPI_Type_get_contents() returned. */
+/* Give back the handles that MPI_Type_get_contents() returned, but not those of MPI's own types. */
 static void give_back(const struct contents *made)
 {
-	for (int i = 0; i < made->type_count; i++)
-		if (is_made(skelgen_combiner_of(made->types[i])))
+	for (int i = 0; i < (int)made->type_count; i++) {
+		enum skelgen_combiner combiner = skelgen_combiner_of(made->types[i]);
+
+		if (combiner != SKELGEN_TYPE_NAMED && combiner != SKELGEN_TYPE_OTHER)
 			pmpi.Type_free(&made->types[i]);
+	}
 }
 
 /* In how many pieces an element lies in memory; 0: not known. */
@@ -190,16 +198,17 @@ static int64_t pieces_of(MPI_Datatype type, int depth)
 
 	if (made.combiner == MPI_COMBINER_NAMED)
 		return 1;
-	if (depth >= DEEPEST || !made.type_count || !is_made(made.combiner) ||
-	    made.number_count > MOST_NUMBERS || made.address_count > MOST_NUMBERS ||
-	    made.type_count > MOST_NUMBERS)
+	if (depth >= DEEPEST || combiner_of(&made) == SKELGEN_TYPE_OTHER || made.large_count ||
+	    !made.type_count || made.number_count > MOST_NUMBERS ||
+	    made.address_count > MOST_NUMBERS || made.type_count > MOST_NUMBERS)
 		return 0;
 	made.numbers = calloc((size_t)made.number_count + 1, sizeof(*made.numbers));
 	made.addresses = calloc((size_t)made.address_count + 1, sizeof(*made.addresses));
 	made.types = calloc((size_t)made.type_count, sizeof(*made.types));
 	if (made.numbers && made.addresses && made.types &&
-	    pmpi.Type_get_contents(type, made.number_count, made.address_count, made.type_count,
-				   made.numbers, made.addresses, made.types) == MPI_SUCCESS) {
+	    pmpi.Type_get_contents(type, (int)made.number_count, (int)made.address_count,
+				   (int)made.type_count, made.numbers, made.addresses,
+				   made.types) == MPI_SUCCESS) {
 		found = pieces_in(&made, depth + 1);
 		give_back(&made);
 	}

@@ -5,7 +5,7 @@
 
 #include "base/state.h"
 
-int skelgen_combiner_of(MPI_Datatype type);
+enum skelgen_combiner skelgen_combiner_of(MPI_Datatype type);
 bool skelgen_contiguous(MPI_Datatype type);
 int64_t skelgen_piece_bytes(MPI_Datatype type);
 

@@ -55,7 +55,6 @@ def piece_bytes(file: RankFile, raw: NDArray[np.void]) -> NDArray[np.int64]:
         for side in ("type_a", "type_b")
     ]
     found: NDArray[np.int64] = np.array(sides, np.int64).min(axis=0)
-    found = np.minimum(found, none)
     found[found == none] = 0
     told = (raw["flags"] & constants["SHAPE_HOLES"]) != 0
     shift = raw["flags"][told] >> constants["PIECE_SHIFT"] & constants["PIECE_MASK"]

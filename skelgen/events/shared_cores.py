@@ -8,6 +8,7 @@ from functools import reduce
 from operator import or_
 
 from skelgen.trace import RankFile
+from skelgen.units import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,7 @@ class SharedCores:
 
     def __str__(self) -> str:
         """Say it for people."""
-        return f"{self.ranks} ranks of a host shared {self.cores} core" + (
-            "s" if self.cores > 1 else ""
-        )
+        return f"{self.ranks} ranks of a host shared {number_of(self.cores, 'core')}"
 
 
 def shared_cores(files: Sequence[RankFile]) -> SharedCores | None:

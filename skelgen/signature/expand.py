@@ -19,9 +19,8 @@ from skelgen.symbols.pairs import PARTNER_KINDS
 from skelgen.symbols.types import VARYING
 
 _COPIED = (
-    *("function", "flags", "tag", "tag2", "datatype_bytes", "piece_bytes", "op"),
-    "site",
-)
+    "function", "flags", "tag", "tag2", "datatype_bytes", "piece_bytes", "op", "site",
+)  # fmt: skip
 
 
 def extent(signature: Signature) -> tuple[int, int]:

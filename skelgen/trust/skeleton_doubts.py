@@ -11,6 +11,10 @@ from skelgen.trust.types import Doubt
 
 _MOST = f"(at most {LARGEST_UNLIKE_SHARE:.0%} is trusted)"
 _COMPUTES = f"the skeleton computes instead {_MOST}"
+_TAKEN_OUT = (
+    "which is taken out of the computation, but not out of the time of the run and of "
+    "MPI calls that waited for them"
+)
 _PHASES = "run the application's phases instead: skelgen measure"
 
 #: What a rank does between calls that is no computation: in words, what the skeleton
@@ -29,14 +33,12 @@ NOT_COMPUTED = {
     ),
     "queued": (
         "waited for a core that other processes had",
-        "which is taken out of the computation, but not out of the time of the run and "
-        "of MPI calls that waited for them",
+        _TAKEN_OUT,
         "calibrate, or record again on a quiet machine",
     ),
     "shared": (
         "waited for a core that other ranks had",
-        "which is taken out of the computation, but not out of the time of the run and "
-        "of MPI calls that waited for them",
+        _TAKEN_OUT,
         "calibrate, or record with a core for each rank",
     ),
 }

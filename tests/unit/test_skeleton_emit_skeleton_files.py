@@ -187,7 +187,7 @@ def test_messages_that_are_gathered_in_memory_have_holes_there() -> None:
 @pytest.mark.parametrize(
     ("sizes", "piece", "block"),
     [(4096, 1024, 1024), (4096, 2, 2), ([4096, 1536], 1024, 512), (4096, 0, 8),
-     (4104, 1 << 30, 8), (4096, 1 << 30, 4096)],
+     (4104, 1 << 30, 8), (4096, 1 << 30, 4096), (0, 1 << 29, 8)],
 )  # fmt: skip
 def test_pieces_of_memory_are_as_large_as_whole_messages_allow(
     sizes: object, piece: int, block: int

@@ -188,12 +188,14 @@ class CallStep:
         """
         if not self.holes:
             return 1
-        block = self.piece_bytes or math.gcd(8, self.datatype_bytes)
-        if self.piece_bytes or self.kind in COLLECTIVES:
-            for at in self.everywhere:
-                for sizes in (at.size_bytes, at.to, at.of, [at.capacity_bytes]):
-                    block = math.gcd(block, int(np.gcd.reduce(sizes, axis=None)))
-        return block
+        unit = math.gcd(8, self.datatype_bytes)
+        common = 0
+        for at in self.everywhere:
+            for sizes in (at.size_bytes, at.to, at.of, [at.capacity_bytes]):
+                common = math.gcd(common, int(np.gcd.reduce(sizes, axis=None)))
+        if self.piece_bytes and common:
+            return math.gcd(self.piece_bytes, common)
+        return math.gcd(unit, common) if self.kind in COLLECTIVES else unit
 
     @property
     def typed(self) -> bool:

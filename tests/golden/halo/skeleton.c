@@ -167,7 +167,7 @@ static MPI_Datatype with_holes(int bytes)
 	MPI_Datatype block, type;
 
 	MPI_Type_contiguous(bytes, MPI_BYTE, &block);
-	MPI_Type_create_resized(block, 0, 2 * bytes, &type);
+	MPI_Type_create_resized(block, 0, 2 * (MPI_Aint)bytes, &type);
 	MPI_Type_commit(&type);
 	MPI_Type_free(&block);
 	return type;

@@ -1,14 +1,18 @@
 /*
  * master_worker: rank 0 hands out tasks of different length to whoever asks.
  *
- * The master receives results from MPI_ANY_SOURCE and answers the sender with the next
- * task, or with the tag that ends its work. A task is one row of the Mandelbrot set.
+ * The master answers whoever hands in a result with the next task, or with the tag that
+ * ends its work. It receives results from MPI_ANY_SOURCE (any), or posts a receive for
+ * each worker and waits for one of them (posted), or asks until one is there (polled).
+ * A task is one row of the Mandelbrot set.
  *
  *     mpirun -n 4 master_worker [rows] [points of a row] [iterations of a point]
+ *                               [any|posted|polled]
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TASK = 1, RESULT = 2, STOP = 3 };
 
@@ -31,26 +35,73 @@ static long mandelbrot_row(int row, int rows, int points, int limit)
 	return inside;
 }
 
-static long hand_out(int rows, int workers)
+/* Results of workers, and receives of them where the master posts these. */
+struct results {
+	enum { ANY, POSTED, POLLED } way;
+	int workers;
+	long *result;
+	MPI_Request *request;
+};
+
+static void send_task(struct results *results, int worker, int row)
+{
+	if (results->way != ANY)
+		MPI_Irecv(&results->result[worker], 1, MPI_LONG, worker, RESULT, MPI_COMM_WORLD,
+			  &results->request[worker]);
+	MPI_Send(&row, 1, MPI_INT, worker, TASK, MPI_COMM_WORLD);
+}
+
+/* Wait for a result; return who has handed it in. */
+static int next_result(struct results *results, long *result)
+{
+	int worker, found = results->way == POSTED;
+	MPI_Status status;
+
+	if (results->way == ANY) {
+		MPI_Recv(result, 1, MPI_LONG, MPI_ANY_SOURCE, RESULT, MPI_COMM_WORLD, &status);
+		return status.MPI_SOURCE;
+	}
+	if (found)
+		MPI_Waitany(results->workers + 1, results->request, &worker, &status);
+	while (!found)
+		MPI_Testany(results->workers + 1, results->request, &worker, &found, &status);
+	*result = results->result[worker];
+	return worker;
+}
+
+static long hand_out(struct results *results, int rows)
 {
 	long result, total = 0;
 	int row = 0, busy = 0;
-	MPI_Status status;
 
-	for (int w = 1; w <= workers && row < rows; w++, row++, busy++)
-		MPI_Send(&row, 1, MPI_INT, w, TASK, MPI_COMM_WORLD);
+	for (int w = 1; w <= results->workers && row < rows; w++, row++, busy++)
+		send_task(results, w, row);
 	while (busy > 0) {
-		MPI_Recv(&result, 1, MPI_LONG, MPI_ANY_SOURCE, RESULT, MPI_COMM_WORLD, &status);
+		int worker = next_result(results, &result);
 		total += result;
-		if (row < rows) {
-			MPI_Send(&row, 1, MPI_INT, status.MPI_SOURCE, TASK, MPI_COMM_WORLD);
-			row++;
-		} else {
+		if (row < rows)
+			send_task(results, worker, row++);
+		else
 			busy--;
-		}
 	}
-	for (int w = 1; w <= workers; w++)
+	for (int w = 1; w <= results->workers; w++)
 		MPI_Send(&row, 1, MPI_INT, w, STOP, MPI_COMM_WORLD);
+	return total;
+}
+
+static long serve(const char *way, int rows, int workers)
+{
+	struct results results = {ANY, workers, NULL, NULL};
+
+	if (strcmp(way, "any") != 0)
+		results.way = strcmp(way, "posted") == 0 ? POSTED : POLLED;
+	results.result = calloc(workers + 1, sizeof *results.result);
+	results.request = calloc(workers + 1, sizeof *results.request);
+	for (int w = 0; w <= workers; w++)
+		results.request[w] = MPI_REQUEST_NULL;
+	long total = hand_out(&results, rows);
+	free(results.result);
+	free(results.request);
 	return total;
 }
 
@@ -76,6 +127,7 @@ int main(int argc, char **argv)
 	int rows = argc > 1 ? atoi(argv[1]) : 1000;
 	int points = argc > 2 ? atoi(argv[2]) : 1000;
 	int limit = argc > 3 ? atoi(argv[3]) : 1000;
+	const char *way = argc > 4 ? argv[4] : "any";
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (ranks < 2) {
@@ -83,7 +135,7 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	if (rank == 0)
-		printf("master_worker: %ld points inside\n", hand_out(rows, ranks - 1));
+		printf("master_worker: %ld points inside\n", serve(way, rows, ranks - 1));
 	else
 		work(rows, points, limit);
 	MPI_Finalize();

@@ -147,7 +147,9 @@ def _with_requests(
         vector_call=place[calls.vector_call],
         shapes=shapes,
     )
-    return _naming(result, np.concatenate(where), place[np.concatenate(which)])
+    return with_requests_named(
+        result, np.concatenate(where), place[np.concatenate(which)]
+    )
 
 
 def _moved(calls: Calls, polls: _Integers) -> tuple[_Integers, NDArray[np.void]]:
@@ -168,8 +170,16 @@ def _spread(place: _Integers, some: Sequence[MovedCompletion]) -> _Integers:
     return np.repeat(place, [len(one.creators) for one in some])
 
 
-def _naming(calls: Calls, user: _Integers, creator: _Integers) -> Calls:
-    """Let calls name requests, in the order of their creation."""
+def with_requests_named(calls: Calls, user: _Integers, creator: _Integers) -> Calls:
+    """Let calls name requests, in the order of their creation.
+
+    Parameters
+    ----------
+    calls : Calls
+        Whose requests may count anew: others are created in between now.
+    user, creator : (u,) int64 arrays
+        Which calls name which requests, by the calls that create them.
+    """
     order = np.lexsort((creator, user))
     user, creator = user[order], creator[order]
     age = Creations.of(calls).ages(user, creator)

@@ -1,4 +1,4 @@
-"""Decide what is said about clocks, the machine and recording: this stage's judgements.
+"""Decide what is said of clocks, machine, recording and masters: our judgements.
 
 A value without a measurement says so.
 """
@@ -26,3 +26,8 @@ COSTLY_S = 0.01
 
 #: What fewer of many times have is chance [1]. A judgement, not measured.
 LARGEST_CHANCE = 0.05
+
+#: A rank deals when so many of its receives are answered next, or so many of what it
+#: sends are answers [1]: all of a master's but the last of each worker, at most half of
+#: those of a rank with two neighbours. It lies between the two; not measured.
+LEAST_ANSWERED_SHARE = 0.75

@@ -35,6 +35,7 @@ from skelgen.launch.record import read_facts
 from skelgen.loops import fold_alike
 from skelgen.matching import Matching, match
 from skelgen.matching.equal_families import with_one_for_equal
+from skelgen.matching.posted_receives import received_on_completion
 from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.pipeline.execution_order import STRUCTURE, executable
 from skelgen.pipeline.provenance import provenance_of
@@ -209,6 +210,7 @@ def _clustered(
 
 def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters:
     """Match the calls of all ranks and give them symbols."""
+    calls = received_on_completion(calls)
     matched = [match(calls, completions=False, narrow=True)]
     for problem in (*joint.warnings, *matched[0].problems):
         logger.warning("%s", problem)

@@ -161,11 +161,6 @@ LEAST_SECTION_SHARE = 0.1
 #: look of the program only.
 LEAST_COMMENTED_SHARE = 0.05
 
-#: A rank deals when so many of its receives are answered next, or so many of what it
-#: sends are answers [1]: all of a master's but the last of each worker, at most half of
-#: those of a rank with two neighbours. It lies between the two; not measured.
-LEAST_ANSWERED_SHARE = 0.75
-
 #: Time that partners may let the serving rank wait between two messages, together and
 #: as a share of what the busiest of them computes [1]. More is work of its own. A
 #: judgement, not measured.

@@ -134,19 +134,21 @@ def test_farms_of_other_kinds_send_as_many_messages(
     assert min(sends[1:]) >= 1
 
 
+@pytest.mark.parametrize("way", ["any", "posted", "polled"])
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 def test_the_example_makes_all_its_calls_whoever_comes(
-    mpi: TestMpi, tmp_path: Path
+    mpi: TestMpi, way: str, tmp_path: Path
 ) -> None:
     program, run, made = (tmp_path / name for name in ("program", "run", "skel"))
     compile_line = [str(mpi.compiler), "-O2", str(EXAMPLE), "-o", str(program)]
     subprocess.run([*compile_line, "-lm"], check=True)
     launch = [*mpi.launcher, "-n", "4"]
-    command = [*launch, str(program), "600", "100", "100"]
+    command = [*launch, str(program), "600", "100", "100", way]
     record(command, run, quiet_output=True)
     halved = BuildOptions(2.0, None, None, None, strict=False)
     build(run, made, options=halved)
     assert json.loads((made / "skeleton.json").read_text())["dealers"] == []
+    assert "serve(" in (made / "skeleton.c").read_text()
     subprocess.run(["make", "-s", "-C", made, f"MPICC={mpi.compiler}"], check=True)
     command = [*launch, str(made / "skeleton")]
     planned = plan(store.load(made / "signature.yaml"), 2.0)

@@ -2,9 +2,11 @@
 
 A unit is a whole matched event: a message with both its ends, a chain of messages
 joined by calls that take part in several (Sendrecv, Startall), or a collective with
-all its participants. The smallest rank of a unit decides for it, with its first call
-(the anchor): in a code with a master, the master's loops then choose whole exchanges
-with the workers. Units of one type have equal calls on the same ranks.
+all its participants. So is a turn of a rank that serves whoever comes first: a question
+with its answer, and what else it exchanges with that partner in between. The smallest
+rank of a unit decides for it, with its first call (the anchor): in a code with a
+master, the master's loops then choose whole exchanges with the workers. Units of one
+type have equal calls on the same ranks.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind, Calls, function_info, shape_kinds
+from skelgen.events.dealers import dealers_of, turns_of
 from skelgen.events.parts import looked_up
 from skelgen.keys import label, mixed
 from skelgen.matching import Matching
@@ -78,7 +81,7 @@ def units_of(
     matching : Matching
         Of those calls.
     """
-    unit = _join_messages(matching)
+    unit = _join_turns(calls, _join_messages(matching))
     persistent = [function_info(name).kind for name in calls.functions]
     if CallKind.COLLECTIVE_INIT in persistent:
         unit = np.where(kinds_of(calls) == CallKind.COLLECTIVE_INIT, -1, unit)
@@ -114,6 +117,19 @@ def _join_messages(matching: Matching) -> NDArray[np.int64]:
     inside = unit >= 0
     unit[inside] = rename[unit[inside]]
     return unit
+
+
+def _join_turns(calls: Calls, unit: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the units, joined where messages belong to one turn of a dealer."""
+    rename = np.arange(int(unit.max(initial=-1)) + 1)
+    for dealer in dealers_of(calls):
+        call, turn = turns_of(calls, dealer.rank)
+        call, turn = call[unit[call] >= 0], turn[unit[call] >= 0]
+        least = np.full(int(turn.max(initial=-1)) + 1, len(rename))
+        np.minimum.at(least, turn, unit[call])
+        rename[unit[call]] = np.minimum(rename[unit[call]], least[turn])
+    changed = np.append(rename != np.arange(len(rename)), False)
+    return np.append(rename, -1)[unit] if changed.any() else unit
 
 
 def _any_edge(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.events import Calls
+from skelgen.events.dealers import Dealer
 from skelgen.matching import Matching, match
 from skelgen.reference.calibration import QueryGap
 from skelgen.signature import Signature, calls_of
@@ -20,7 +21,6 @@ from skelgen.skeleton.proof.flaws import Flaw
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.strings import RankStrings
 from skelgen.skeleton.quantities.symbols import PlanSymbols
-from skelgen.skeleton.task_farm.dealers import Dealer
 from skelgen.skeleton.types import Program
 
 

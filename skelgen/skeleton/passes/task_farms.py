@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from skelgen.events.dealers import asks_anybody, dealers_of
 from skelgen.skeleton.passes.draft import Draft
-from skelgen.skeleton.task_farm.dealers import (
-    asks_anybody,
-    dealers_of,
-    not_shared,
-    warnings_of,
-)
+from skelgen.skeleton.task_farm.dealers import not_shared, warnings_of
 from skelgen.skeleton.task_farm.first_come import served
 
 

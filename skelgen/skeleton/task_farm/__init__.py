@@ -25,12 +25,13 @@ What is not:
   partners come in any order, but as often as in the recording, and the plan says so.
 - Turns in which a partner meets other ranks, or computes while a message is under way:
   the recorded order stays, and the plan says so.
-- Ranks that wait for one of several receives (``MPI_Waitany``) are no dealers.
-- What is kept is chosen before, by kinds of calls. Where results have many tags, a
-  large K may keep a result and the answer to another one: the recorded order stays.
+- Receives of several partners that are complete at one call (``MPI_Waitsome``), or in
+  another order than they were posted in, stay where they are. Those that a dealer
+  completes one by one are receives from any source already in the signature
+  (`skelgen.matching.posted_receives`).
 
-`dealers` finds the ranks, `plain_calls`, `joined_receives` and `turn_tags` bring their
-calls into one form, `turns` divides them and proves other orders, `worker_loops` and
-`merged_calls` write them.
+Turns are kept or left out as a whole (`skelgen.skeleton.keep.units`). `plain_calls`,
+`joined_receives` and `turn_tags` bring their calls into one form, `turns` divides them
+and proves other orders, `worker_loops` and `merged_calls` write them.
 Paper: Sodhi and Subhlok 2005, section III-C, has no rule for it.
 """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from skelgen.skeleton.task_farm.dealers import Dealer, dealers_of
+from skelgen.events.dealers import Dealer, dealers_of, turns_of
 from tests import builders
 
 TURNS = [1, 2, 2, 1, 2, 1, 1, 2]
@@ -36,6 +37,48 @@ def test_a_rank_that_answers_whoever_comes_first_deals(before, receive) -> None:
     assert dealers_of(calls) == (Dealer(0, len(TURNS), 2),)
 
 
+def posting(looks: str, turns: list[int] = TURNS) -> str:
+    """Return a master that posts receives, and looks for one that is complete."""
+    posts = "Irecv from={w} tag=2 bytes=8 as=r{w}"
+    lines = [posts.format(w=w) for w in (1, 2)]
+    for w in turns:
+        lines += [f"{looks} of=r{w}", posts.format(w=w), f"Send to={w} tag=1 bytes=4"]
+    text = "\n".join(["rank 0", *lines, "Waitall of=r1,r2"])
+    sends = "Send to=0 tag=2 bytes=8\n"
+    for w in (1, 2):
+        own = f"{sends}Recv from=0 tag=1 bytes=4\n" * turns.count(w)
+        text += f"\nrank {w}\n{own}{sends}"
+    return text
+
+
+@pytest.mark.parametrize(
+    "looks", ["Waitany", "Waitsome", "Testany", "Testsome", "Test"]
+)
+def test_a_rank_that_waits_for_one_of_its_receives_deals(looks) -> None:
+    assert dealers_of(builders.calls(posting(looks))) == (Dealer(0, len(TURNS), 2),)
+
+
+def test_a_turn_is_a_question_and_all_up_to_the_next_one_with_that_partner() -> None:
+    more = "Recv from={w} tag=3 bytes=80\nSend to={w} tag=1 bytes=4"
+    text = master("", "Recv from=*{w} tag=2 bytes=8").replace(
+        "Send to=0 tag=2 bytes=8", "Send to=0 tag=2 bytes=8\nSend to=0 tag=3 bytes=80"
+    )
+    for w in (1, 2):
+        text = text.replace(f"Send to={w} tag=1 bytes=4", more.format(w=w))
+    calls = builders.calls(text)
+    call, turn = turns_of(calls, 0)
+    assert call.tolist() == list(range(3 * len(TURNS)))
+    assert turn.tolist() == [i // 3 for i in call]
+
+
+def test_a_turn_does_not_have_what_others_say() -> None:
+    calls = builders.calls(posting("Waitany"))
+    call, turn = turns_of(calls, 0)
+    assert sorted(call[turn == 0].tolist()) == [0, 4]  # its post and the answer
+    # What is posted last is not looked for: it counts where it stands.
+    assert np.bincount(turn).tolist() == [2] * (len(TURNS) - 2) + [3, 3]
+
+
 def test_results_need_no_answer() -> None:
     text = master("Recv from=*{w} tag=3 bytes=80", "Recv from=*{w} tag=2 bytes=8")
     text = text.replace("Send to=0 tag=2", "Send to=0 tag=3 bytes=80\nSend to=0 tag=2")
@@ -48,6 +91,7 @@ def test_results_need_no_answer() -> None:
         master("", "Recv from={w} tag=2 bytes=8"),  # it knows who comes
         master("", "Recv from=*{w} tag=2 bytes=8", [1] * 8),  # who else?
         master("", "Recv from=*{w} tag=2 bytes=8", [1, 2]),  # hands out once
+        posting("Wait"),  # it knows for whom it waits
         """
         ranks 3
         rank *
@@ -84,7 +128,7 @@ def test_results_need_no_answer() -> None:
           }
         """,
     ],
-    ids=["known", "one", "once", "neighbours", "tags", "results"],
+    ids=["known", "one", "once", "named", "neighbours", "tags", "results"],
 )
 def test_others_do_not(text: str) -> None:
     assert dealers_of(builders.calls(text)) == ()

@@ -1,0 +1,219 @@
+"""Find ranks that deal out work: whom they serve next is decided while they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, CallKind
+from skelgen.events.poll_pools import is_poll, users_of
+from skelgen.events.shape_kinds import shape_kinds
+from skelgen.events.thresholds import LEAST_ANSWERED_SHARE
+from skelgen.events.types import WILDCARD_SOURCE, Calls
+
+_Integers = NDArray[np.int64]
+_Flags = NDArray[np.bool_]
+
+#: Kinds of calls that begin one message.
+_ONE_SIDED = [one for one in (*SENDING, *RECEIVING) if one not in TWO_SIDED]
+
+
+@dataclass(frozen=True, slots=True)
+class Dealer:
+    """A rank that answers whoever comes first.
+
+    Attributes
+    ----------
+    rank : int
+    messages : int
+        What it received from whoever came.
+    partners : int
+        Ranks that it answered.
+    """
+
+    rank: int
+    messages: int
+    partners: int
+
+
+def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
+    """Find the ranks that take what comes first and answer it with the next message.
+
+    They receive from any source, or wait for one of several receives. Where a
+    competitor slows down one of the partners, the application goes on with another.
+
+    Parameters
+    ----------
+    calls : Calls
+
+    Returns
+    -------
+    tuple of Dealer
+        Those with two partners and more that answered each more than once, in order.
+    """
+    if not asks_anybody(calls):
+        return ()
+    found = []
+    for rank in range(calls.ranks):
+        own = slice(*calls.first[rank : rank + 2].tolist())
+        found.append(_dealer(rank, _Talk.of(calls, own)))
+    return tuple(one for one in found if one)
+
+
+def asks_anybody(calls: Calls) -> bool:
+    """Say whether some calls may take what comes first from several partners."""
+    choosing = is_poll(calls)
+    return bool(_asking(calls).any() or choosing[np.unique(calls.shape)].any())
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenReceives:
+    """Receives that a rank completes one at a time, as their messages come.
+
+    Attributes
+    ----------
+    post : (n,) int64 array
+        Calls that create their requests, ascending, from the rank's first.
+    done : (n,) int64 array
+        Calls that complete these, and nothing else.
+    """
+
+    post: _Integers
+    done: _Integers
+
+
+def chosen_receives(calls: Calls, own: slice) -> ChosenReceives:
+    """Find the nonblocking receives of a rank of which any may be complete first.
+
+    Parameters
+    ----------
+    calls : Calls
+    own : slice
+        Calls of one rank.
+
+    Returns
+    -------
+    ChosenReceives
+        Posted for any source, or completed by a call that looks which of several are
+        complete.
+    """
+    shape, kind = calls.shape[own], shape_kinds(calls)
+    user, creator = users_of(calls, own)
+    known = creator >= 0
+    user, creator = user[known], creator[known]
+    often = np.bincount(creator, minlength=len(shape))[creator]
+    alone = np.bincount(user, minlength=len(shape))[user] == 1
+    receives = kind[shape[creator]] == CallKind.IRECEIVE
+    anybody = (calls.shapes["flags"][shape[creator]] & WILDCARD_SOURCE) != 0
+    chosen = receives & alone & (often == 1) & (anybody | is_poll(calls)[shape[user]])
+    chosen &= kind[shape[user]] == CallKind.COMPLETE
+    order = np.argsort(creator[chosen], kind="stable")
+    return ChosenReceives(creator[chosen][order], user[chosen][order])
+
+
+def _asking(calls: Calls) -> _Flags:
+    """Say of each shape whether it asks for a message from any source."""
+    kind = shape_kinds(calls)
+    receives = np.isin(kind, RECEIVING) & np.isin(kind, _ONE_SIDED)
+    anybody = (calls.shapes["flags"] & WILDCARD_SOURCE) != 0
+    return np.asarray((receives | (kind == CallKind.PROBE)) & anybody)
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """What a rank takes from whoever comes first, and what it sends.
+
+    Attributes
+    ----------
+    call : (n,) int64 array
+        From the rank's first.
+    partner : (n, 2) int32 array
+        Communicator and partner of each.
+    asks, probe : (n,) bool arrays
+        Which of these ask, and which of them only for what a receive takes next.
+    """
+
+    call: _Integers
+    partner: NDArray[np.int32]
+    asks: _Flags
+    probe: _Flags
+
+    @classmethod
+    def of(cls, calls: Calls, own: slice) -> _Talk:
+        """Look at the calls of a rank."""
+        shape, kind, rows = calls.shape[own], shape_kinds(calls), calls.shapes
+        chosen = chosen_receives(calls, own)
+        sending = np.isin(kind, SENDING) & np.isin(kind, _ONE_SIDED)
+        asks = _asking(calls)[shape]
+        asks[chosen.post] = False
+        asks[chosen.done] = True
+        about = shape.copy()
+        about[chosen.done] = shape[chosen.post]
+        call = np.flatnonzero(asks | sending[shape])
+        about = about[call]
+        partner = np.stack([rows["communicator"][about], rows["peer"][about]], axis=1)
+        found = cls(call, partner, asks[call], kind[about] == CallKind.PROBE)
+        return found.only(~found._taken_next())
+
+    def only(self, kept: _Flags) -> _Talk:
+        """Leave out the others."""
+        return _Talk(
+            self.call[kept], self.partner[kept], self.asks[kept], self.probe[kept]
+        )
+
+    def _taken_next(self) -> _Flags:
+        """Say which calls only look for the message that the next one takes."""
+        found = self.probe[:-1] & self.asks[1:] & self._same_as_next()
+        return np.append(found, np.zeros(min(len(self.probe), 1), bool))
+
+    def _same_as_next(self) -> _Flags:
+        return np.asarray((self.partner[1:] == self.partner[:-1]).all(axis=1))
+
+    def answered(self) -> _Integers:
+        """Return which of these ask and are answered by the next one."""
+        return np.flatnonzero(self.asks[:-1] & ~self.asks[1:] & self._same_as_next())
+
+
+def _dealer(rank: int, talk: _Talk) -> Dealer | None:
+    """Look at each message from any source, and at what is sent right behind it."""
+    answered = talk.answered()
+    partners = len(np.unique(talk.partner[answered], axis=0))
+    messages = int(np.count_nonzero(talk.asks))
+    least = LEAST_ANSWERED_SHARE * min(messages, len(talk.asks) - messages)
+    if partners < 2 or len(answered) < max(least, 2 * partners):
+        return None
+    return Dealer(rank, messages, partners)
+
+
+def turns_of(calls: Calls, rank: int) -> tuple[_Integers, _Integers]:
+    """Return the messages that a dealer exchanges with a partner from a question on.
+
+    Parameters
+    ----------
+    calls : Calls
+    rank : int
+        Of a dealer.
+
+    Returns
+    -------
+    call, turn : (n,) int64 arrays
+        Its calls that begin these messages, and a number for each turn: the question,
+        if it was answered, and all with the same partner up to the next question.
+    """
+    own = slice(*calls.first[rank : rank + 2].tolist())
+    talk, shape = _Talk.of(calls, own), calls.shape[own]
+    asked = np.flatnonzero(talk.asks)
+    turn = np.searchsorted(talk.call[asked], np.arange(len(shape)), side="right") - 1
+    chosen = chosen_receives(calls, own)
+    turn[chosen.post] = turn[chosen.done]
+    rows = calls.shapes[shape]
+    plain = np.isin(shape_kinds(calls)[shape], _ONE_SIDED)
+    same = np.zeros(len(shape), bool)
+    if len(asked):
+        partner = talk.partner[asked[turn]]
+        same = (rows["communicator"] == partner[:, 0]) & (rows["peer"] == partner[:, 1])
+        same &= (turn >= 0) & np.isin(asked, talk.answered())[turn]
+    found = np.flatnonzero(plain & same)
+    return own.start + found, turn[found]

@@ -155,7 +155,8 @@ class _Talk:
         about = about[call]
         partner = np.stack([rows["communicator"][about], rows["peer"][about]], axis=1)
         found = cls(call, partner, asks[call], kind[about] == CallKind.PROBE)
-        return found.only(~found._taken_next())
+        found = found.only(~found._taken_next())
+        return found.only(~found._goes_on())
 
     def only(self, kept: _Flags) -> _Talk:
         """Leave out the others."""
@@ -167,6 +168,11 @@ class _Talk:
         """Say which calls only look for the message that the next one takes."""
         found = self.probe[:-1] & self.asks[1:] & self._same_as_next()
         return np.append(found, np.zeros(min(len(self.probe), 1), bool))
+
+    def _goes_on(self) -> _Flags:
+        """Say which calls are further messages of an answer."""
+        found = ~self.asks[1:] & ~self.asks[:-1] & self._same_as_next()
+        return np.append(np.zeros(min(len(self.asks), 1), bool), found)
 
     def _same_as_next(self) -> _Flags:
         return np.asarray((self.partner[1:] == self.partner[:-1]).all(axis=1))

@@ -47,6 +47,7 @@ _RECEIVES = {
     "MPI_Irecv": ("MPI_Recv", "MPI_Irecv (received later)"),
     "MPI_Irecv_c": ("MPI_Recv_c", "MPI_Irecv_c (received later)"),
 }
+_WAITANY = "MPI_Waitany"
 _NOBODY = -1
 #: Kinds of calls that others get nothing from.
 _IDLE = (CallKind.LOCAL, CallKind.PROBE, CallKind.COMPLETE)
@@ -76,7 +77,8 @@ def received_on_completion(calls: Calls) -> Calls:
     -------
     Calls
         As many, in the same order, or as given where no rank posts receives and answers
-        whoever comes first. Receives that move are from any source.
+        whoever comes first. Receives that move are from any source. What completes
+        others is a Waitany, for whom it waits is not known before.
     """
     found = [_posted(calls, one.rank) for one in dealers_of(calls)]
     found = [moves for moves in found if len(moves.post)]
@@ -84,7 +86,13 @@ def received_on_completion(calls: Calls) -> Calls:
         return calls
     run = _Run(calls, match(calls))
     moves = [one for one in map(run.harmless, found) if len(one.post)]
-    return _moved(calls, moves) if moves else calls
+    every, done = (_joined([one.done for one in some]) for some in (found, moves))
+    others = np.setdiff1d(every, done)
+    return _moved(_waiting_for_any(calls, others), moves)
+
+
+def _joined(parts: Sequence[_Integers]) -> _Integers:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,8 +332,28 @@ def _completed(run: _Run, own: slice) -> _Integers:
     return np.asarray(rows[last[: len(rows)]])
 
 
+def _waiting_for_any(calls: Calls, done: _Integers) -> Calls:
+    """Let polls that found a request of a dealer complete be a Waitany."""
+    polls = np.array([name.startswith("MPI_Test") for name in calls.functions], bool)
+    done = done[polls[calls.shapes["function"][calls.shape[done]]]]
+    if not len(done):
+        return calls
+    functions = calls.functions
+    if _WAITANY not in functions:
+        functions = (*functions, _WAITANY)
+    rows, number = np.unique(calls.shape[done], return_inverse=True)
+    new = calls.shapes[rows]
+    new["function"] = functions.index(_WAITANY)
+    shape = calls.shape.copy()
+    shape[done] = len(calls.shapes) + number.reshape(-1)
+    shapes = np.concatenate([calls.shapes, new])
+    return replace(calls, shape=shape, shapes=shapes, functions=functions)
+
+
 def _moved(calls: Calls, moves: Sequence[_Moves]) -> Calls:
     """Let calls that completed receives be these, and those that began them nothing."""
+    if not moves:
+        return calls
     post = np.concatenate([one.post for one in moves])
     done = np.concatenate([one.done for one in moves])
     user, creator = users_of(calls)

@@ -85,6 +85,15 @@ def test_results_need_no_answer() -> None:
     assert dealers_of(builders.calls(text)) == (Dealer(0, 2 * len(TURNS), 2),)
 
 
+def test_answers_of_several_messages_to_several_results_are_one_each() -> None:
+    text = master("Recv from=*{w} tag=3 bytes=80", "Recv from=*{w} tag=2 bytes=8")
+    text = text.replace("Send to=0 tag=2", "Send to=0 tag=3 bytes=80\nSend to=0 tag=2")
+    for answer in ("Recv from=0", "Send to=1", "Send to=2"):
+        line = f"{answer} tag=1 bytes=4\n"
+        text = text.replace(line, 2 * line)
+    assert dealers_of(builders.calls(text)) == (Dealer(0, 2 * len(TURNS), 2),)
+
+
 @pytest.mark.parametrize(
     "text",
     [

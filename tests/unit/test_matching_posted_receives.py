@@ -259,6 +259,15 @@ def test_whatever_workers_do_all_finish_as_before(rng: random.Random) -> None:
         assert simulate(made, rendezvous=False).sound
 
 
+def test_a_master_whose_receives_stay_is_named() -> None:
+    before = events(farm(data_first, rng=random.Random(5), looks="Test of={of}"))
+    after = replace(before, calls=received_on_completion(before.calls))
+    looked = [name.replace("Test", "Waitany") for name in names(before.calls, 0)]
+    assert names(after.calls, 0) == looked
+    assert messages(after.calls) == messages(before.calls)
+    assert plan(signature(after), 1.001).report.dealers == (0,)
+
+
 def test_the_loop_of_a_master_folds_and_workers_share_its_turns() -> None:
     before = events(farm(plain, rng=random.Random(4), tasks=200, workers=3))
     after = replace(before, calls=received_on_completion(before.calls))

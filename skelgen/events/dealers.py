@@ -70,7 +70,7 @@ def asks_anybody(calls: Calls) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChosenReceives:
-    """Receives that a rank completes one at a time, as their messages come.
+    """Receives that a rank completes as their messages come.
 
     Attributes
     ----------
@@ -78,10 +78,23 @@ class ChosenReceives:
         Calls that create their requests, ascending, from the rank's first.
     done : (n,) int64 array
         Calls that complete these, and nothing else.
+    alone : (n,) bool array
+        Whether that call completes nothing else at all.
+    turn : (n,) int64 array
+        The call before which the rank turns to the message: the completion itself, or,
+        where that has several, the next message with the partner; else the next call.
     """
 
     post: _Integers
     done: _Integers
+    alone: _Flags
+    turn: _Integers
+
+    def only(self, kept: _Flags) -> ChosenReceives:
+        """Leave out the others."""
+        return ChosenReceives(
+            self.post[kept], self.done[kept], self.alone[kept], self.turn[kept]
+        )
 
 
 def chosen_receives(calls: Calls, own: slice) -> ChosenReceives:
@@ -100,17 +113,33 @@ def chosen_receives(calls: Calls, own: slice) -> ChosenReceives:
         complete.
     """
     shape, kind = calls.shape[own], shape_kinds(calls)
-    user, creator = users_of(calls, own)
-    known = creator >= 0
-    user, creator = user[known], creator[known]
-    often = np.bincount(creator, minlength=len(shape))[creator]
-    alone = np.bincount(user, minlength=len(shape))[user] == 1
-    receives = kind[shape[creator]] == CallKind.IRECEIVE
-    anybody = (calls.shapes["flags"][shape[creator]] & WILDCARD_SOURCE) != 0
-    chosen = receives & alone & (often == 1) & (anybody | is_poll(calls)[shape[user]])
-    chosen &= kind[shape[user]] == CallKind.COMPLETE
-    order = np.argsort(creator[chosen], kind="stable")
-    return ChosenReceives(creator[chosen][order], user[chosen][order])
+    done, post = users_of(calls, own)
+    often = np.bincount(post[post >= 0], minlength=len(shape))
+    anybody = (calls.shapes["flags"][shape[post]] & WILDCARD_SOURCE) != 0
+    chosen = (post >= 0) & (kind[shape[post]] == CallKind.IRECEIVE)
+    chosen &= (often[post] == 1) & (anybody | is_poll(calls)[shape[done]])
+    chosen &= kind[shape[done]] == CallKind.COMPLETE
+    chosen &= ~np.isin(done, done[~chosen])
+    order = np.argsort(post[chosen], kind="stable")
+    post, done = post[chosen][order], done[chosen][order]
+    alone = np.bincount(done, minlength=len(shape))[done] == 1
+    turn = done.copy()
+    turn[~alone] = _next_with(calls, own, post[~alone], done[~alone])
+    return ChosenReceives(post, done, alone, turn)
+
+
+def _next_with(calls: Calls, own: slice, post: _Integers, done: _Integers) -> _Integers:
+    """Return the next message with the partner of each receive; else the next call."""
+    shape, rows = calls.shape[own], calls.shapes
+    begins = np.flatnonzero(np.isin(shape_kinds(calls), _ONE_SIDED)[shape])
+    every = np.concatenate([shape[begins], shape[post]])
+    columns = np.stack([rows["communicator"][every], rows["peer"][every]])
+    _, partner = np.unique(columns, axis=1, return_inverse=True)
+    first = partner.reshape(-1).astype(np.int64) * (len(shape) + 1)
+    keys = np.sort(first[: len(begins)] + begins)
+    wanted = first[len(begins) :]
+    found = np.append(keys, -1)[np.searchsorted(keys, wanted + done)] - wanted
+    return np.where((found > done) & (found < len(shape)), found, done + 1)
 
 
 def _asking(calls: Calls) -> _Flags:
@@ -145,16 +174,17 @@ class _Talk:
         """Look at the calls of a rank."""
         shape, kind, rows = calls.shape[own], shape_kinds(calls), calls.shapes
         chosen = chosen_receives(calls, own)
-        sending = np.isin(kind, SENDING) & np.isin(kind, _ONE_SIDED)
         asks = _asking(calls)[shape]
         asks[chosen.post] = False
-        asks[chosen.done] = True
-        about = shape.copy()
-        about[chosen.done] = shape[chosen.post]
-        call = np.flatnonzero(asks | sending[shape])
-        about = about[call]
+        sending = np.isin(kind, SENDING) & np.isin(kind, _ONE_SIDED)
+        plain = np.flatnonzero(asks | sending[shape])
+        call = np.concatenate([chosen.turn, plain])
+        about = np.concatenate([shape[chosen.post], shape[plain]])
+        asked = np.concatenate([np.ones(len(chosen.post), bool), asks[plain]])
+        order = np.argsort(call, kind="stable")
+        call, about, asked = call[order], about[order], asked[order]
         partner = np.stack([rows["communicator"][about], rows["peer"][about]], axis=1)
-        found = cls(call, partner, asks[call], kind[about] == CallKind.PROBE)
+        found = cls(call, partner, asked, kind[about] == CallKind.PROBE)
         found = found.only(~found._taken_next())
         return found.only(~found._goes_on())
 
@@ -211,9 +241,10 @@ def turns_of(calls: Calls, rank: int) -> tuple[_Integers, _Integers]:
     own = slice(*calls.first[rank : rank + 2].tolist())
     talk, shape = _Talk.of(calls, own), calls.shape[own]
     asked = np.flatnonzero(talk.asks)
-    turn = np.searchsorted(talk.call[asked], np.arange(len(shape)), side="right") - 1
-    chosen = chosen_receives(calls, own)
-    turn[chosen.post] = turn[chosen.done]
+    chosen, every = chosen_receives(calls, own), np.arange(len(shape) + 1)
+    turn = np.searchsorted(talk.call[asked], every, side="right") - 1
+    turn[chosen.post] = turn[chosen.turn]
+    turn = turn[:-1]
     rows = calls.shapes[shape]
     plain = np.isin(shape_kinds(calls)[shape], _ONE_SIDED)
     same = np.zeros(len(shape), bool)

@@ -119,6 +119,7 @@ def _posted(calls: Calls, rank: int) -> _Moves:
     """Return what a rank posts and completes one by one, and not at once."""
     own = rank_slices(calls.first)[rank]
     chosen = chosen_receives(calls, own)
+    chosen = chosen.only(chosen.alone)
     moves = _Moves(rank, own.start + chosen.post, own.start + chosen.done)
     known = np.array([name in _RECEIVES for name in calls.functions], bool)
     return moves.only(known[calls.shapes["function"][calls.shape[moves.post]]])
@@ -154,7 +155,6 @@ class _Run:
         good = message >= 0
         good[good] = self.matching.receive_done[message[good]] == moves.done[good]
         moves = moves.only(good)
-        moves = moves.only(_in_order(self, moves))
         send = self.matching.send_call[self.received[moves.post]]
         sender = self.rank_of(send)
         meets = self.meetings(moves.rank)
@@ -162,10 +162,11 @@ class _Run:
         for partner in np.unique(sender).tolist():
             own = np.flatnonzero(sender == partner)
             deeds = _deeds_of(self, partner)
-            places = np.searchsorted(deeds.call, send[own]).tolist()
-            for one, place, done in zip(own, places, moves.done[own], strict=True):
-                kept[one] = deeds.waits(place, int(done), moves.rank, meets)
-        return moves.only(kept)
+            sent = np.searchsorted(deeds.call, send[own]).tolist()
+            for one, at, done in zip(own, sent, moves.done[own], strict=True):
+                kept[one] = deeds.waits(at, int(done), moves.rank, meets)
+        moves = moves.only(kept)
+        return moves.only(_in_order(self, moves))
 
     def meetings(self, rank: int) -> dict[int, int]:
         """Return the calls of a rank that wait for all, by their whole events."""
@@ -240,13 +241,13 @@ class _Deeds:
     meeting: _Integers
     idle: _Flags
 
-    def waits(self, place: int, done: int, rank: int, meets: dict[int, int]) -> bool:
+    def waits(self, sent: int, done: int, rank: int, meets: dict[int, int]) -> bool:
         """Say whether what comes behind a message waits for its receiver all the same.
 
         Parameters
         ----------
-        place : int
-            Of the call that sends.
+        sent : int
+            Row of the call that sends.
         done : int
             The call that would receive.
         rank : int
@@ -254,10 +255,10 @@ class _Deeds:
         meets : dict of int to int
             Its calls that wait for all, by their whole events.
         """
-        if self.waits_for[place] >= 0:  # it receives as well
-            return bool(self.partner[place] == rank and self.waits_for[place] > done)
-        end = min(place + MOST_CALLS_BEHIND, len(self.call))
-        for later in range(place + 1, end):
+        if self.waits_for[sent] >= 0:  # it receives as well
+            return bool(self.partner[sent] == rank and self.waits_for[sent] > done)
+        end = min(sent + MOST_CALLS_BEHIND, len(self.call))
+        for later in range(sent + 1, end):
             known = self._waits_at(later, done, rank, meets)
             if known is not None:
                 return known

@@ -24,6 +24,7 @@ from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
 from skelgen.events.completion_order import in_canonical_order
 from skelgen.events.conditions import conditions, told_apart
+from skelgen.events.dealt_completions import one_by_one
 from skelgen.events.durations import with_durations
 from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.shared_cores import shared_cores
@@ -156,7 +157,7 @@ def signature_of_run(
 
 def _in_canonical_order(part: EventsOfRanks) -> EventsOfRanks:
     """Put completions in order that were found by polling; each rank on its own."""
-    return replace(part, events=in_canonical_order(part.events))
+    return replace(part, events=in_canonical_order(one_by_one(part.events)))
 
 
 def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:

@@ -79,6 +79,13 @@ def test_a_turn_does_not_have_what_others_say() -> None:
     assert np.bincount(turn).tolist() == [2] * (len(TURNS) - 2) + [3, 3]
 
 
+def test_what_the_last_call_of_a_dealer_finds_has_a_turn() -> None:
+    calls = builders.calls(posting("Waitany").replace("Waitall", "Waitsome"))
+    call, turn = turns_of(calls, 0)
+    assert call.max() < calls.first[1] - 1  # it only completes
+    assert turn[call < 2].tolist() == [0, 1]
+
+
 def test_results_need_no_answer() -> None:
     text = master("Recv from=*{w} tag=3 bytes=80", "Recv from=*{w} tag=2 bytes=8")
     text = text.replace("Send to=0 tag=2", "Send to=0 tag=3 bytes=80\nSend to=0 tag=2")

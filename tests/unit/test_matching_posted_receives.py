@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from skelgen.events import Calls
 from skelgen.events.creations import Creations, rows_of
+from skelgen.events.dealt_completions import one_by_one
 from skelgen.events.poll_pools import users_of
 from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.matching import match
@@ -22,6 +23,7 @@ from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.types import Turn
 from tests.builders import calls, events
 from tests.skeletons import script, signature
+from tests.unit.test_skeleton_task_farm_turns import everybody_finishes
 
 #: What a worker does with the task of some number, and the master to take the result.
 Work = Callable[[int, int], tuple[list[str], list[str]]]
@@ -52,6 +54,7 @@ def that_talks_to_others(w: int, i: int) -> tuple[list[str], list[str]]:
 
 #: How a master finds that one of several requests is complete.
 LOOKS = tuple(f"{name} of={{of}}" for name in ("Waitany", "Testany", "Test"))
+SEVERAL = ("Waitsome of={of}", "Testsome of={of}")
 HARMLESS = (plain, with_data, that_does_not_wait)
 
 
@@ -65,6 +68,7 @@ def farm(
     reposts_first: bool = True,
     stops: bool = True,
     end: str = "Barrier",
+    at_once: int = 1,
 ) -> str:
     """Act out a master that posts a receive for each worker and answers who is ready.
 
@@ -81,6 +85,8 @@ def farm(
         Whether workers are told that it is over.
     end : str
         What all ranks do last.
+    at_once : int
+        Most results that the master finds at one time.
     """
     lines = {rank: [f"rank {rank}"] for rank in range(workers + 1)}
     task, posts = "Send to={w} tag=1 bytes=4", "Irecv from={w} tag=2 bytes=80 as=r{w}"
@@ -96,18 +102,20 @@ def farm(
         hands_out(w, w)
     begun = len(left)
     while left:
-        w = rng.choice(sorted(left))
-        own, masters = turn(w, left.pop(w))
-        lines[w] += own
-        first = turn is data_first
-        lines[0] += [f"Recv from={w} tag=3 bytes=8000"] if first else []
-        lines[0] += ["20 " + looks.format(of=f"r{w}"), *masters]
-        if begun < tasks:
-            begun += 1
-            hands_out(w, begun)
-        elif stops:
-            lines[0].append(task.format(w=w))
-            lines[w].append("Recv from=0 tag=1 bytes=4")
+        ready = rng.sample(sorted(left), min(rng.randint(1, at_once), len(left)))
+        if turn is data_first:
+            lines[0] += [f"Recv from={w} tag=3 bytes=8000" for w in ready]
+        lines[0].append("20 " + looks.format(of=",".join(f"r{w}" for w in ready)))
+        for w in ready:
+            own, masters = turn(w, left.pop(w))
+            lines[w] += own
+            lines[0] += masters
+            if begun < tasks:
+                begun += 1
+                hands_out(w, begun)
+            elif stops:
+                lines[0].append(task.format(w=w))
+                lines[w].append("Recv from=0 tag=1 bytes=4")
     every = [*(line for own in lines.values() for line in own), "rank *", end]
     return "\n".join(every)
 
@@ -207,7 +215,8 @@ def test_results_of_a_rank_that_are_found_out_of_order_stay() -> None:
     worker += "Recv from=0 tag=1 bytes=4\nSend to=0 tag=2 bytes=80\n" * 6
     text = f"rank 0\n{ahead}\n" + "\n".join(lines)
     before = calls(f"{text}\nWaitall of=r10,r20,r11,r21\nrank 1,2\n{worker}")
-    assert received_on_completion(before) is before
+    assert messages(received_on_completion(before)) == messages(before)
+    assert moved(before) < len(served)
 
 
 def test_other_requests_keep_their_names() -> None:
@@ -229,34 +238,46 @@ def test_other_requests_keep_their_names() -> None:
 workers_of_any_kind = st.randoms(use_true_random=False)
 
 
-@settings(max_examples=40)
-@given(workers_of_any_kind)
-def test_whatever_workers_do_all_finish_as_before(rng: random.Random) -> None:
-    kinds = [*HARMLESS, plain]
-    chosen = [rng.choice(kinds) for _ in range(5)]
+def farm_of_any_kind(rng: random.Random, ways: Sequence[Work], ends: str) -> str:
+    """Return a farm whose workers hand in their results in different ways."""
+    at_once = rng.randint(1, 3)
 
-    def turn(w: int, i: int) -> tuple[list[str], list[str]]:
-        return chosen[(w + i * rng.randint(0, 1)) % len(chosen)](w, i)
+    def work(w: int, i: int) -> tuple[list[str], list[str]]:
+        return rng.choice(ways)(w, i)
 
-    text = farm(
-        turn,
+    return farm(
+        work,
         rng=rng,
         tasks=rng.randint(8, 30),
         workers=rng.randint(2, 4),
-        looks=rng.choice(LOOKS),
+        looks=rng.choice(LOOKS if at_once == 1 else SEVERAL),
+        at_once=at_once,
         reposts_first=rng.random() < 0.5,
         stops=rng.random() < 0.5,
-        end=rng.choice(
-            ("", "Barrier", "Allreduce bytes=8 op=1", "Bcast bytes=8 root=1")
-        ),
+        end=rng.choice(ends.split(",")),
     )
-    before = events(text)
+
+
+@settings(max_examples=20)
+@given(workers_of_any_kind)
+def test_whatever_workers_do_all_finish_as_before(rng: random.Random) -> None:
+    ends = ",Barrier,Allreduce bytes=8 op=1,Bcast bytes=8"
+    before = one_by_one(events(farm_of_any_kind(rng, (*HARMLESS, plain), ends)))
     after = replace(before, calls=received_on_completion(before.calls))
     assert messages(after.calls) == messages(before.calls)
     for one in (before, after):
         made = script(plan(signature(one), 1.0001))
         assert simulate(made, rendezvous=True).sound
         assert simulate(made, rendezvous=False).sound
+
+
+@settings(max_examples=20)
+@given(workers_of_any_kind, st.sampled_from([1.0001, 2, 3.7]), st.booleans())
+def test_whoever_is_quick_all_finish(rng, factor, rendezvous) -> None:
+    text = farm_of_any_kind(rng, (plain, plain, with_data), ",Barrier")
+    before = one_by_one(events(text))
+    after = replace(before, calls=received_on_completion(before.calls))
+    everybody_finishes(plan(signature(after), factor), rng, rendezvous=rendezvous)
 
 
 def test_a_master_whose_receives_stay_is_named() -> None:
@@ -268,8 +289,12 @@ def test_a_master_whose_receives_stay_is_named() -> None:
     assert plan(signature(after), 1.001).report.dealers == (0,)
 
 
-def test_the_loop_of_a_master_folds_and_workers_share_its_turns() -> None:
-    before = events(farm(plain, rng=random.Random(4), tasks=200, workers=3))
+@pytest.mark.parametrize("looks", [*LOOKS, *SEVERAL])
+def test_the_loop_of_a_master_folds_and_workers_share_its_turns(looks) -> None:
+    at_once = 3 if looks in SEVERAL else 1
+    rng = random.Random(4)
+    text = farm(plain, rng=rng, tasks=200, workers=3, looks=looks, at_once=at_once)
+    before = one_by_one(events(text))
     after = replace(before, calls=received_on_completion(before.calls))
     known = signature(after)
     assert len(known.symbols) < len(signature(before).symbols)

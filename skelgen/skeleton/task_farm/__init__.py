@@ -25,10 +25,9 @@ What is not:
   partners come in any order, but as often as in the recording, and the plan says so.
 - Turns in which a partner meets other ranks, or computes while a message is under way:
   the recorded order stays, and the plan says so.
-- Receives of several partners that are complete at one call (``MPI_Waitsome``), or in
-  another order than they were posted in, stay where they are. Those that a dealer
-  completes one by one are receives from any source already in the signature
-  (`skelgen.matching.posted_receives`).
+- Receives that were posted early are from any source already in the signature
+  (`skelgen.matching.posted_receives`). Persistent ones, and those of a partner that
+  are complete in another order than they were posted in, stay where they are.
 
 Turns are kept or left out as a whole (`skelgen.skeleton.keep.units`). `plain_calls`,
 `joined_receives` and `turn_tags` bring their calls into one form, `turns` divides them

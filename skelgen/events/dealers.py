@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, CallKind
+from skelgen.events.parts import rank_slices
 from skelgen.events.poll_pools import is_poll, users_of
 from skelgen.events.shape_kinds import shape_kinds
 from skelgen.events.thresholds import LEAST_ANSWERED_SHARE
@@ -53,19 +54,19 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
     tuple of Dealer
         Those with two partners and more that answered each more than once, in order.
     """
-    if not asks_anybody(calls):
+    choosing = _asking(calls) | is_poll(calls)
+    if not choosing.any():
         return ()
     found = []
-    for rank in range(calls.ranks):
-        own = slice(*calls.first[rank : rank + 2].tolist())
-        found.append(_dealer(rank, _Talk.of(calls, own)))
+    for rank, own in enumerate(rank_slices(calls.first)):
+        if choosing[calls.shape[own]].any():
+            found.append(_dealer(rank, _Talk.of(calls, own)))
     return tuple(one for one in found if one)
 
 
 def asks_anybody(calls: Calls) -> bool:
-    """Say whether some calls may take what comes first from several partners."""
-    choosing = is_poll(calls)
-    return bool(_asking(calls).any() or choosing[np.unique(calls.shape)].any())
+    """Say whether calls may take what comes first from several partners."""
+    return bool((_asking(calls) | is_poll(calls)).any())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +125,28 @@ def chosen_receives(calls: Calls, own: slice) -> ChosenReceives:
     post, done = post[chosen][order], done[chosen][order]
     alone = np.bincount(done, minlength=len(shape))[done] == 1
     turn = done.copy()
-    turn[~alone] = _next_with(calls, own, post[~alone], done[~alone])
+    if not alone.all():
+        turn[~alone] = _next_with(calls, own, post[~alone], done[~alone])
     return ChosenReceives(post, done, alone, turn)
 
 
 def _next_with(calls: Calls, own: slice, post: _Integers, done: _Integers) -> _Integers:
     """Return the next message with the partner of each receive; else the next call."""
-    shape, rows = calls.shape[own], calls.shapes
+    shape = calls.shape[own]
     begins = np.flatnonzero(np.isin(shape_kinds(calls), _ONE_SIDED)[shape])
-    every = np.concatenate([shape[begins], shape[post]])
-    columns = np.stack([rows["communicator"][every], rows["peer"][every]])
-    _, partner = np.unique(columns, axis=1, return_inverse=True)
-    first = partner.reshape(-1).astype(np.int64) * (len(shape) + 1)
-    keys = np.sort(first[: len(begins)] + begins)
-    wanted = first[len(begins) :]
+    first = _partners(calls) * (len(shape) + 1)
+    keys = np.sort(first[shape[begins]] + begins)
+    wanted = first[shape[post]]
     found = np.append(keys, -1)[np.searchsorted(keys, wanted + done)] - wanted
     return np.where((found > done) & (found < len(shape)), found, done + 1)
+
+
+def _partners(calls: Calls) -> _Integers:
+    """Return a number of each shape for its communicator and partner."""
+    rows = calls.shapes
+    columns = np.stack([rows["communicator"], rows["peer"]])
+    _, number = np.unique(columns, axis=1, return_inverse=True)
+    return np.asarray(number.reshape(-1), np.int64)
 
 
 def _asking(calls: Calls) -> _Flags:
@@ -158,21 +165,21 @@ class _Talk:
     ----------
     call : (n,) int64 array
         From the rank's first.
-    partner : (n, 2) int32 array
-        Communicator and partner of each.
+    partner : (n,) int64 array
+        A number for the communicator and the partner of each.
     asks, probe : (n,) bool arrays
         Which of these ask, and which of them only for what a receive takes next.
     """
 
     call: _Integers
-    partner: NDArray[np.int32]
+    partner: _Integers
     asks: _Flags
     probe: _Flags
 
     @classmethod
     def of(cls, calls: Calls, own: slice) -> _Talk:
         """Look at the calls of a rank."""
-        shape, kind, rows = calls.shape[own], shape_kinds(calls), calls.shapes
+        shape, kind = calls.shape[own], shape_kinds(calls)
         chosen = chosen_receives(calls, own)
         asks = _asking(calls)[shape]
         asks[chosen.post] = False
@@ -183,8 +190,7 @@ class _Talk:
         asked = np.concatenate([np.ones(len(chosen.post), bool), asks[plain]])
         order = np.argsort(call, kind="stable")
         call, about, asked = call[order], about[order], asked[order]
-        partner = np.stack([rows["communicator"][about], rows["peer"][about]], axis=1)
-        found = cls(call, partner, asked, kind[about] == CallKind.PROBE)
+        found = cls(call, _partners(calls)[about], asked, kind[about] == CallKind.PROBE)
         found = found.only(~found._taken_next())
         return found.only(~found._goes_on())
 
@@ -205,7 +211,7 @@ class _Talk:
         return np.append(np.zeros(min(len(self.asks), 1), bool), found)
 
     def _same_as_next(self) -> _Flags:
-        return np.asarray((self.partner[1:] == self.partner[:-1]).all(axis=1))
+        return np.asarray(self.partner[1:] == self.partner[:-1])
 
     def answered(self) -> _Integers:
         """Return which of these ask and are answered by the next one."""
@@ -215,7 +221,7 @@ class _Talk:
 def _dealer(rank: int, talk: _Talk) -> Dealer | None:
     """Look at each message from any source, and at what is sent right behind it."""
     answered = talk.answered()
-    partners = len(np.unique(talk.partner[answered], axis=0))
+    partners = len(np.unique(talk.partner[answered]))
     messages = int(np.count_nonzero(talk.asks))
     least = LEAST_ANSWERED_SHARE * min(messages, len(talk.asks) - messages)
     if partners < 2 or len(answered) < max(least, 2 * partners):
@@ -238,19 +244,17 @@ def turns_of(calls: Calls, rank: int) -> tuple[_Integers, _Integers]:
         Its calls that begin these messages, and a number for each turn: the question,
         if it was answered, and all with the same partner up to the next question.
     """
-    own = slice(*calls.first[rank : rank + 2].tolist())
+    own = rank_slices(calls.first)[rank]
     talk, shape = _Talk.of(calls, own), calls.shape[own]
     asked = np.flatnonzero(talk.asks)
     chosen, every = chosen_receives(calls, own), np.arange(len(shape) + 1)
     turn = np.searchsorted(talk.call[asked], every, side="right") - 1
     turn[chosen.post] = turn[chosen.turn]
     turn = turn[:-1]
-    rows = calls.shapes[shape]
     plain = np.isin(shape_kinds(calls)[shape], _ONE_SIDED)
     same = np.zeros(len(shape), bool)
     if len(asked):
-        partner = talk.partner[asked[turn]]
-        same = (rows["communicator"] == partner[:, 0]) & (rows["peer"] == partner[:, 1])
+        same = _partners(calls)[shape] == talk.partner[asked[turn]]
         same &= (turn >= 0) & np.isin(asked, talk.answered())[turn]
     found = np.flatnonzero(plain & same)
     return own.start + found, turn[found]

@@ -35,74 +35,69 @@ static long mandelbrot_row(int row, int rows, int points, int limit)
 	return inside;
 }
 
-/* Results of workers, and receives of them where the master posts these. */
-struct results {
-	enum { ANY, POSTED, POLLED } way;
-	int workers;
-	long *result;
-	MPI_Request *request;
-};
-
-static void send_task(struct results *results, int worker, int row)
-{
-	if (results->way != ANY)
-		MPI_Irecv(&results->result[worker], 1, MPI_LONG, worker, RESULT, MPI_COMM_WORLD,
-			  &results->request[worker]);
-	MPI_Send(&row, 1, MPI_INT, worker, TASK, MPI_COMM_WORLD);
-}
-
-/* Wait for a result; return who has handed it in. */
-static int next_result(struct results *results, long *result)
-{
-	int worker, found = results->way == POSTED;
-	MPI_Status status;
-
-	if (results->way == ANY) {
-		MPI_Recv(result, 1, MPI_LONG, MPI_ANY_SOURCE, RESULT, MPI_COMM_WORLD, &status);
-		return status.MPI_SOURCE;
-	}
-	if (found)
-		MPI_Waitany(results->workers + 1, results->request, &worker, &status);
-	while (!found)
-		MPI_Testany(results->workers + 1, results->request, &worker, &found, &status);
-	*result = results->result[worker];
-	return worker;
-}
-
-static long hand_out(struct results *results, int rows)
+static long hand_out(int rows, int workers)
 {
 	long result, total = 0;
 	int row = 0, busy = 0;
+	MPI_Status status;
 
-	for (int w = 1; w <= results->workers && row < rows; w++, row++, busy++)
-		send_task(results, w, row);
+	for (int w = 1; w <= workers && row < rows; w++, row++, busy++)
+		MPI_Send(&row, 1, MPI_INT, w, TASK, MPI_COMM_WORLD);
 	while (busy > 0) {
-		int worker = next_result(results, &result);
+		MPI_Recv(&result, 1, MPI_LONG, MPI_ANY_SOURCE, RESULT, MPI_COMM_WORLD, &status);
 		total += result;
+		if (row < rows) {
+			MPI_Send(&row, 1, MPI_INT, status.MPI_SOURCE, TASK, MPI_COMM_WORLD);
+			row++;
+		} else {
+			busy--;
+		}
+	}
+	for (int w = 1; w <= workers; w++)
+		MPI_Send(&row, 1, MPI_INT, w, STOP, MPI_COMM_WORLD);
+	return total;
+}
+
+static void send_task(int worker, int row, long *result, MPI_Request *request)
+{
+	MPI_Irecv(result, 1, MPI_LONG, worker, RESULT, MPI_COMM_WORLD, request);
+	MPI_Send(&row, 1, MPI_INT, worker, TASK, MPI_COMM_WORLD);
+}
+
+static long hand_out_posted(int rows, int workers, int polls)
+{
+	long *results = calloc(workers, sizeof *results), total = 0;
+	MPI_Request *requests = calloc(workers, sizeof *requests);
+	int row = 0, busy = 0, w;
+
+	for (w = 0; w < workers; w++)
+		requests[w] = MPI_REQUEST_NULL;
+	for (w = 0; w < workers && row < rows; w++, busy++)
+		send_task(w + 1, row++, &results[w], &requests[w]);
+	while (busy > 0) {
+		int found = 0;
+		while (polls && !found)
+			MPI_Testany(workers, requests, &w, &found, MPI_STATUS_IGNORE);
+		if (!polls)
+			MPI_Waitany(workers, requests, &w, MPI_STATUS_IGNORE);
+		total += results[w];
 		if (row < rows)
-			send_task(results, worker, row++);
+			send_task(w + 1, row++, &results[w], &requests[w]);
 		else
 			busy--;
 	}
-	for (int w = 1; w <= results->workers; w++)
+	for (w = 1; w <= workers; w++)
 		MPI_Send(&row, 1, MPI_INT, w, STOP, MPI_COMM_WORLD);
+	free(results);
+	free(requests);
 	return total;
 }
 
 static long serve(const char *way, int rows, int workers)
 {
-	struct results results = {ANY, workers, NULL, NULL};
-
-	if (strcmp(way, "any") != 0)
-		results.way = strcmp(way, "posted") == 0 ? POSTED : POLLED;
-	results.result = calloc(workers + 1, sizeof *results.result);
-	results.request = calloc(workers + 1, sizeof *results.request);
-	for (int w = 0; w <= workers; w++)
-		results.request[w] = MPI_REQUEST_NULL;
-	long total = hand_out(&results, rows);
-	free(results.result);
-	free(results.request);
-	return total;
+	if (strcmp(way, "any") == 0)
+		return hand_out(rows, workers);
+	return hand_out_posted(rows, workers, strcmp(way, "polled") == 0);
 }
 
 static void work(int rows, int points, int limit)

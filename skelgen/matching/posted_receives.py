@@ -34,7 +34,7 @@ _WAITANY = "MPI_Waitany"
 
 
 def received_on_completion(calls: Calls) -> Calls:
-    """Receive what a rank deals out answers for where it was found complete.
+    """Receive the messages that dealers answer where they were found complete.
 
     Parameters
     ----------

@@ -26,8 +26,9 @@ What is not:
 - Turns in which a partner meets other ranks, or computes while a message is under way:
   the recorded order stays, and the plan says so.
 - Receives that were posted early are from any source already in the signature
-  (`skelgen.matching.posted_receives`). Persistent ones, and those of a partner that
-  are complete in another order than they were posted in, stay where they are.
+  (`skelgen.matching.posted_receives`). Those of a partner that are complete in
+  another order than they were posted in stay where they are, and the plan says so.
+- Persistent receives: the recorded order stays, and nothing says so.
 
 Turns are kept or left out as a whole (`skelgen.skeleton.keep.units`). `plain_calls`,
 `joined_receives` and `turn_tags` bring their calls into one form, `turns` divides them

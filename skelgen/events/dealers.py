@@ -54,19 +54,60 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
     tuple of Dealer
         Those with two partners and more that answered each more than once, in order.
     """
-    choosing = _asking(calls) | is_poll(calls)
-    if not choosing.any():
+    if not asks_anybody(calls):
         return ()
-    found = []
+    roles, found = _Roles.of(calls), []
     for rank, own in enumerate(rank_slices(calls.first)):
-        if choosing[calls.shape[own]].any():
-            found.append(_dealer(rank, _Talk.of(calls, own)))
+        if roles.choosing[calls.shape[own]].any():
+            found.append(_dealer(rank, _Talk.of(calls, own, roles)))
     return tuple(one for one in found if one)
 
 
 def asks_anybody(calls: Calls) -> bool:
     """Say whether calls may take what comes first from several partners."""
     return bool((_asking(calls) | is_poll(calls)).any())
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    """What calls of each shape do in a talk, looked up once for all ranks.
+
+    Attributes
+    ----------
+    kind : (s,) int64 array
+        `CallKind`.
+    partner : (s,) int64 array
+        A number for the communicator and the partner.
+    begins, sends : (s,) bool arrays
+        Whether they begin one message, and send it.
+    asks : (s,) bool array
+        Whether they ask for a message from any source.
+    polls : (s,) bool array
+        Whether they look which requests are complete.
+    """
+
+    kind: _Integers
+    partner: _Integers
+    begins: _Flags
+    sends: _Flags
+    asks: _Flags
+    polls: _Flags
+
+    @classmethod
+    def of(cls, calls: Calls) -> _Roles:
+        """Look at the shapes of some calls."""
+        kind, rows = shape_kinds(calls), calls.shapes
+        columns = np.stack([rows["communicator"], rows["peer"]])
+        _, partner = np.unique(columns, axis=1, return_inverse=True)
+        begins = np.isin(kind, _ONE_SIDED)
+        sends = begins & np.isin(kind, SENDING)
+        numbers = partner.reshape(-1).astype(np.int64)
+        return cls(kind, numbers, begins, sends, _asking(calls), is_poll(calls))
+
+    @property
+    def choosing(self) -> _Flags:
+        """Return which may take what comes first."""
+        return self.asks | self.polls
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +154,16 @@ def chosen_receives(calls: Calls, own: slice) -> ChosenReceives:
         Posted for any source, or completed by a call that looks which of several are
         complete.
     """
-    shape, kind = calls.shape[own], shape_kinds(calls)
+    return _chosen(calls, own, _Roles.of(calls))
+
+
+def _chosen(calls: Calls, own: slice, roles: _Roles) -> ChosenReceives:
+    shape, kind = calls.shape[own], roles.kind
     done, post = users_of(calls, own)
     often = np.bincount(post[post >= 0], minlength=len(shape))
     anybody = (calls.shapes["flags"][shape[post]] & WILDCARD_SOURCE) != 0
     chosen = (post >= 0) & (kind[shape[post]] == CallKind.IRECEIVE)
-    chosen &= (often[post] == 1) & (anybody | is_poll(calls)[shape[done]])
+    chosen &= (often[post] == 1) & (anybody | roles.polls[shape[done]])
     chosen &= kind[shape[done]] == CallKind.COMPLETE
     chosen &= ~np.isin(done, done[~chosen])
     order = np.argsort(post[chosen], kind="stable")
@@ -126,27 +171,20 @@ def chosen_receives(calls: Calls, own: slice) -> ChosenReceives:
     alone = np.bincount(done, minlength=len(shape))[done] == 1
     turn = done.copy()
     if not alone.all():
-        turn[~alone] = _next_with(calls, own, post[~alone], done[~alone])
+        turn[~alone] = _next_with(shape, roles, post[~alone], done[~alone])
     return ChosenReceives(post, done, alone, turn)
 
 
-def _next_with(calls: Calls, own: slice, post: _Integers, done: _Integers) -> _Integers:
+def _next_with(
+    shape: NDArray[np.uint32], roles: _Roles, post: _Integers, done: _Integers
+) -> _Integers:
     """Return the next message with the partner of each receive; else the next call."""
-    shape = calls.shape[own]
-    begins = np.flatnonzero(np.isin(shape_kinds(calls), _ONE_SIDED)[shape])
-    first = _partners(calls) * (len(shape) + 1)
+    begins = np.flatnonzero(roles.begins[shape])
+    first = roles.partner * (len(shape) + 1)
     keys = np.sort(first[shape[begins]] + begins)
     wanted = first[shape[post]]
     found = np.append(keys, -1)[np.searchsorted(keys, wanted + done)] - wanted
     return np.where((found > done) & (found < len(shape)), found, done + 1)
-
-
-def _partners(calls: Calls) -> _Integers:
-    """Return a number of each shape for its communicator and partner."""
-    rows = calls.shapes
-    columns = np.stack([rows["communicator"], rows["peer"]])
-    _, number = np.unique(columns, axis=1, return_inverse=True)
-    return np.asarray(number.reshape(-1), np.int64)
 
 
 def _asking(calls: Calls) -> _Flags:
@@ -177,20 +215,19 @@ class _Talk:
     probe: _Flags
 
     @classmethod
-    def of(cls, calls: Calls, own: slice) -> _Talk:
+    def of(cls, calls: Calls, own: slice, roles: _Roles) -> _Talk:
         """Look at the calls of a rank."""
-        shape, kind = calls.shape[own], shape_kinds(calls)
-        chosen = chosen_receives(calls, own)
-        asks = _asking(calls)[shape]
+        shape, chosen = calls.shape[own], _chosen(calls, own, roles)
+        asks = roles.asks[shape]
         asks[chosen.post] = False
-        sending = np.isin(kind, SENDING) & np.isin(kind, _ONE_SIDED)
-        plain = np.flatnonzero(asks | sending[shape])
+        plain = np.flatnonzero(asks | roles.sends[shape])
         call = np.concatenate([chosen.turn, plain])
         about = np.concatenate([shape[chosen.post], shape[plain]])
         asked = np.concatenate([np.ones(len(chosen.post), bool), asks[plain]])
         order = np.argsort(call, kind="stable")
         call, about, asked = call[order], about[order], asked[order]
-        found = cls(call, _partners(calls)[about], asked, kind[about] == CallKind.PROBE)
+        probe = roles.kind[about] == CallKind.PROBE
+        found = cls(call, roles.partner[about], asked, probe)
         found = found.only(~found._taken_next())
         return found.only(~found._goes_on())
 
@@ -244,17 +281,16 @@ def turns_of(calls: Calls, rank: int) -> tuple[_Integers, _Integers]:
         Its calls that begin these messages, and a number for each turn: the question,
         if it was answered, and all with the same partner up to the next question.
     """
-    own = rank_slices(calls.first)[rank]
-    talk, shape = _Talk.of(calls, own), calls.shape[own]
+    own, roles = rank_slices(calls.first)[rank], _Roles.of(calls)
+    talk, shape = _Talk.of(calls, own, roles), calls.shape[own]
     asked = np.flatnonzero(talk.asks)
-    chosen, every = chosen_receives(calls, own), np.arange(len(shape) + 1)
+    chosen, every = _chosen(calls, own, roles), np.arange(len(shape) + 1)
     turn = np.searchsorted(talk.call[asked], every, side="right") - 1
     turn[chosen.post] = turn[chosen.turn]
     turn = turn[:-1]
-    plain = np.isin(shape_kinds(calls)[shape], _ONE_SIDED)
     same = np.zeros(len(shape), bool)
     if len(asked):
-        same = _partners(calls)[shape] == talk.partner[asked[turn]]
+        same = roles.partner[shape] == talk.partner[asked[turn]]
         same &= (turn >= 0) & np.isin(asked, talk.answered())[turn]
-    found = np.flatnonzero(plain & same)
+    found = np.flatnonzero(roles.begins[shape] & same)
     return own.start + found, turn[found]

@@ -14,6 +14,7 @@ from skelgen.events.away import moved
 from skelgen.events.creations import Creations
 from skelgen.events.poll_pools import is_poll, users_of
 from skelgen.events.reorder import RowsOfAges
+from skelgen.events.shape_kinds import own_shapes
 from skelgen.events.types import MOVED, Calls, Events
 
 _Integers = NDArray[np.int64]
@@ -154,11 +155,9 @@ def _with_requests(
 
 def _moved(calls: Calls, polls: _Integers) -> tuple[_Integers, NDArray[np.void]]:
     """Return the shapes of polls that complete nothing any more, and all shapes."""
-    rows, number = np.unique(calls.shape[polls], return_inverse=True)
-    emptied = calls.shapes[rows]
+    number, emptied = own_shapes(calls, polls)
     emptied["flags"] |= MOVED
-    shapes = np.concatenate([calls.shapes, emptied])
-    return len(calls.shapes) + number.reshape(-1), shapes
+    return number, np.concatenate([calls.shapes, emptied])
 
 
 def _calls(some: Sequence[MovedCompletion]) -> _Integers:

@@ -232,8 +232,8 @@ def _deeds_of(run: Waits, rank: int, other: int) -> _Deeds:
     to, source, needs, waits_for = np.full((4, len(call)), _NOBODY, np.int64)
     to[sends] = run.rank_of(matching.receive_call[out[sends]])
     source[receives] = run.rank_of(matching.send_call[into[receives]])
-    with_it = np.where(both, (to == other) & (source == other), (to == other))
-    with_it |= ~both & (source == other)
+    sent, got = to == other, source == other
+    with_it = np.where(both, sent & got, sent | got)
     needs[sends] = matching.receive_done[out[sends]]
     later = receives & (kind == CallKind.IRECEIVE)
     needs[later] = matching.send_call[into[later]]

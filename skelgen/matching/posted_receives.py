@@ -19,6 +19,7 @@ from skelgen.events.dealers import chosen_receives, dealers_of
 from skelgen.events.moved_completions import with_requests_named
 from skelgen.events.parts import rank_slices
 from skelgen.events.poll_pools import users_of
+from skelgen.events.shape_kinds import own_shapes
 from skelgen.events.types import NO_COMMUNICATOR, NO_PEER, NO_TAG, WILDCARD_SOURCE
 from skelgen.matching.later_receives import LaterReceives, Waits
 from skelgen.matching.whole_events import match
@@ -82,11 +83,9 @@ def _waiting_for_any(calls: Calls, done: _Integers) -> Calls:
     functions = calls.functions
     if _WAITANY not in functions:
         functions = (*functions, _WAITANY)
-    rows, number = np.unique(calls.shape[done], return_inverse=True)
-    new = calls.shapes[rows]
-    new["function"] = functions.index(_WAITANY)
     shape = calls.shape.copy()
-    shape[done] = len(calls.shapes) + number.reshape(-1)
+    shape[done], new = own_shapes(calls, done)
+    new["function"] = functions.index(_WAITANY)
     shapes = np.concatenate([calls.shapes, new])
     return replace(calls, shape=shape, shapes=shapes, functions=functions)
 
@@ -96,7 +95,8 @@ def _moved(calls: Calls, post: _Integers, done: _Integers) -> Calls:
     if not len(post):
         return calls
     user, creator = users_of(calls)
-    stays = (creator >= 0) & ~np.isin(creator, post)
+    ranks, own = (np.searchsorted(calls.first, one, "right") for one in (post, user))
+    stays = (creator >= 0) & ~np.isin(creator, post) & np.isin(own, ranks)
     shape, size, ages = calls.shape.copy(), calls.size_bytes.copy(), calls.ages.copy()
     count = len(calls.shapes)
     pairs = shape[post].astype(np.int64) * count + shape[done]
